@@ -1,0 +1,51 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+export UV_PYTHON_PREFERENCE ?= system
+
+UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
+RUN := $(UV) run --frozen --no-sync
+
+.PHONY: help setup demo test check format generate lint types layers docs clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+.uv/bin/uv:
+	python3 -m venv .uv && .uv/bin/pip install --quiet uv
+
+setup: .venv/.synced  ## Install everything into .venv (bootstraps uv from the package index when it is missing)
+
+.venv/.synced: pyproject.toml uv.lock $(filter .uv/bin/uv,$(UV))
+	$(UV) sync --frozen --quiet
+	@touch $@
+
+demo: setup  ## Score a shipped dataset, print the table, write the report
+	$(RUN) bash examples/demo/run.sh
+
+test: setup  ## Every test
+	$(RUN) pytest -n auto --dist loadgroup
+
+check: setup lint types layers generated  ## Everything a change must pass in under a minute
+	$(RUN) pytest -n auto --dist loadgroup -m "not slow" -q
+
+lint: setup
+	$(RUN) ruff check . && $(RUN) ruff format --check .
+
+types: setup
+	$(RUN) pyright
+
+layers: setup
+	$(RUN) lint-imports
+
+generate: setup  ## Write the schema types, JSON Schema and reference pages again from proto/ and the code
+	$(RUN) python tools/generate_schema.py
+
+generated: setup
+	$(RUN) python tools/generate_schema.py --check
+
+format: setup  ## Format and fix what can be fixed
+	$(RUN) ruff format . && $(RUN) ruff check --fix .
+
+clean:
+	rm -rf .venv .uv build dist .pytest_cache .ruff_cache

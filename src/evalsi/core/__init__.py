@@ -1,0 +1,1 @@
+"""The one error tree, canonical hashing, identifiers and the clock: what every other package may use."""

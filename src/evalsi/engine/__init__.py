@@ -1,0 +1,1 @@
+"""The one way an evaluator meets a record."""

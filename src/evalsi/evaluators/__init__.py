@@ -1,0 +1,1 @@
+"""How an evaluator is written, found and checked; the built-in packs stand below `packs`."""

@@ -1,0 +1,1 @@
+"""The built-in evaluators, one folder per pack. Packs know nothing of each other."""

@@ -1,0 +1,1 @@
+"""Prompts, reply parsers, prices and calibration of language-model judges."""

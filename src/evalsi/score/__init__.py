@@ -1,0 +1,1 @@
+"""The job Score: grade outputs that exist."""
