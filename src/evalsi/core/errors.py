@@ -1,0 +1,284 @@
+"""The one error tree. Every error a person can meet is here, with a stable code and a page of its own.
+
+EvalsiError
+├── UsageError                what was asked for is wrong; nothing was started       exit 2 · HTTP 400
+│   ├── UnknownNameError      a name that does not exist: evaluator, param, column, key
+│   ├── InvalidParamsError    an evaluator's params do not fit their types
+│   ├── InvalidSpecError      a spec, flag or expression cannot be read
+│   ├── InvalidDataError      a dataset cannot be read: file, line and column are named
+│   │   └── DuplicateIdError  two records carry the same id
+│   └── MissingExtraError     an optional dependency is not installed
+├── NotFoundError             a run, file or case that is not there                   exit 1 · HTTP 404
+├── StoreError                the store cannot be opened, read or written             exit 1 · HTTP 503
+│   └── StoreTooNewError      written by a later version
+├── PluginError               a third-party evaluator cannot be loaded                exit 1 · HTTP 500
+├── NothingScoredError        a run ended without one scored result                   exit 1 · HTTP 422
+├── GateFailedError           a gate failed                                           exit 3 · HTTP 422
+├── InconclusiveError         the data cannot decide                                  exit 4 · HTTP 422
+└── MeasurementError          one measurement failed: becomes an ERROR outcome, carries kind and fault
+    ├── MissingFieldError     a prompt or evaluator needs a field that the record lacks
+    ├── DeadlineError         no value within the deadline
+    ├── WorkerCrashError      the process that computed it died
+    ├── ScoreError            an evaluator returned something that is no score
+    ├── ReplyError            a judge's reply cannot be read as a verdict
+    ├── BudgetError           a budget was used up
+    └── ProviderError         a model provider refused, timed out or answered nonsense
+
+Outsiders (evaluator and adapter authors) raise what they like: `crossing` types it at the boundary.
+`SkipRecord` is no error: it says that a measurement does not apply to a record.
+"""
+
+import difflib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import ClassVar
+
+from evalsi.schema import ErrorKind, Fault
+
+
+class EvalsiError(Exception):
+    """The root. Its text is one sentence for a person: what is wrong, where, and what to do.
+
+    Args:
+        message: What is wrong, with the offending value.
+        where: `file:line:column` or a field path such as `spec.gates[0].min`.
+        hint: What to do next, as a sentence without its full stop.
+    """
+
+    code: ClassVar[str] = "error"
+    """Stable, kebab-case; also the name of the page docs/errors/<code>.md."""
+    exit_status: ClassVar[int] = 1
+    http_status: ClassVar[int] = 500
+
+    def __init__(self, message: str, *, where: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.message}" if self.where else self.message
+        return f"{text}; {self.hint}" if self.hint else text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.__dict__)
+
+
+def _rebuild(kind: type[EvalsiError], state: dict[str, object]) -> EvalsiError:
+    error = kind.__new__(kind)
+    Exception.__init__(error, state.get("message", ""))
+    error.__dict__.update(state)
+    return error
+
+
+class UsageError(EvalsiError):
+    code = "usage"
+    exit_status = 2
+    http_status = 400
+
+
+class UnknownNameError(UsageError):
+    """A name that nothing bears. Says the nearest one that exists.
+
+    Args:
+        what: The kind of thing, e.g. "evaluator".
+        name: What was written.
+        known: Every name that would have been right.
+    """
+
+    code = "unknown-name"
+
+    def __init__(self, what: str, name: str, known: Iterable[str], *, where: str | None = None) -> None:
+        self.name = name
+        self.known = sorted(set(known))
+        super().__init__(f"unknown {what} {name!r}", where=where, hint=suggestion(name, self.known))
+
+
+class InvalidParamsError(UsageError):
+    code = "invalid-params"
+
+
+class InvalidSpecError(UsageError):
+    code = "invalid-spec"
+
+
+class InvalidDataError(UsageError):
+    code = "invalid-data"
+
+
+class DuplicateIdError(InvalidDataError):
+    code = "duplicate-id"
+
+
+class MissingExtraError(UsageError):
+    """An optional dependency is needed and not installed."""
+
+    code = "missing-extra"
+
+    def __init__(self, purpose: str, extra: str) -> None:
+        super().__init__(f"{purpose} needs the extra {extra!r}", hint=f"install it with: pip install 'evalsi[{extra}]'")
+
+
+class NotFoundError(EvalsiError):
+    code = "not-found"
+    http_status = 404
+
+
+class StoreError(EvalsiError):
+    code = "store"
+    http_status = 503
+
+
+class StoreTooNewError(StoreError):
+    code = "store-too-new"
+
+
+class PluginError(EvalsiError):
+    code = "plugin"
+
+
+class NothingScoredError(EvalsiError):
+    code = "nothing-scored"
+    http_status = 422
+
+
+class GateFailedError(EvalsiError):
+    code = "gate-failed"
+    exit_status = 3
+    http_status = 422
+
+
+class InconclusiveError(EvalsiError):
+    code = "inconclusive"
+    exit_status = 4
+    http_status = 422
+
+
+class MeasurementError(EvalsiError):
+    """One measurement failed. The engine turns it into an ERROR outcome; it is never a low score.
+
+    Args:
+        message: What happened.
+        kind: The class of failure; reports group by it.
+        fault: Whose failure it was.
+        detail: Evidence to keep with the result, e.g. a judge's raw reply.
+    """
+
+    code = "measurement"
+    kind: ErrorKind = ErrorKind.EXCEPTION
+    fault: Fault = Fault.EVALUATOR
+    retryable: ClassVar[bool] = False
+
+    def __init__(
+        self, message: str, *, kind: ErrorKind | None = None, fault: Fault | None = None, detail: str | None = None
+    ) -> None:
+        super().__init__(message)
+        if kind is not None:
+            self.kind = kind
+        if fault is not None:
+            self.fault = fault
+        self.detail = detail
+
+
+class MissingFieldError(MeasurementError):
+    code = "missing-field"
+    kind = ErrorKind.MISSING_FIELD
+    fault = Fault.ENVIRONMENT
+
+
+class DeadlineError(MeasurementError):
+    code = "deadline"
+    kind = ErrorKind.TIMEOUT
+
+
+class WorkerCrashError(MeasurementError):
+    code = "worker-crash"
+    kind = ErrorKind.CRASH
+
+
+class ScoreError(MeasurementError):
+    code = "score"
+    kind = ErrorKind.WRONG_TYPE
+
+
+class ReplyError(MeasurementError):
+    """A judge's reply is no verdict. `detail` holds the raw reply."""
+
+    code = "judge-reply"
+    kind = ErrorKind.JUDGE_PARSE
+    fault = Fault.JUDGE
+
+
+class BudgetError(MeasurementError):
+    code = "budget"
+    kind = ErrorKind.BUDGET
+    fault = Fault.PLATFORM
+
+
+class ProviderError(MeasurementError):
+    """A model provider failed.
+
+    Args:
+        retryable: Whether the same request may succeed later.
+        retry_after_s: Seconds the provider asked us to wait, if it did.
+        status: HTTP status, if there was one.
+    """
+
+    code = "provider"
+    kind = ErrorKind.PROVIDER
+    fault = Fault.PROVIDER
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: ErrorKind | None = None,
+        retryable: bool = False,
+        retry_after_s: float | None = None,
+        status: int | None = None,
+        detail: str | None = None,
+    ) -> None:
+        super().__init__(message, kind=kind, detail=detail)
+        self.may_retry = retryable
+        self.retry_after_s = retry_after_s
+        self.status = status
+
+
+class SkipRecord(Exception):
+    """Raised by an evaluator that does not apply to a record; the text is the reason a person reads."""
+
+
+@contextmanager
+def crossing(subject: str) -> Iterator[None]:
+    """Types whatever an outsider raises: `SkipRecord` and `EvalsiError` pass, the rest becomes `MeasurementError`.
+
+    Args:
+        subject: Who raised it, e.g. an evaluator's reference.
+    """
+    try:
+        yield
+    except (SkipRecord, EvalsiError):
+        raise
+    except Exception as error:
+        raise MeasurementError(f"{subject} raised {type(error).__name__}: {error}") from error
+
+
+def suggestion(name: str, known: Iterable[str]) -> str | None:
+    """The nearest known name as a hint, else the known names when they are few."""
+    names = sorted(set(known))
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6) or difflib.get_close_matches(
+        name.casefold().replace("_", "-"), names, n=1, cutoff=0.6
+    )
+    if near:
+        return f"did you mean {near[0]!r}?"
+    if not names:
+        return None
+    return "known: " + ", ".join(names) if len(names) <= 12 else None
+
+
+def every_error() -> list[type[EvalsiError]]:
+    """All error classes, parents first, for the docs and the tests that keep them true."""
+    found: list[type[EvalsiError]] = [EvalsiError]
+    for kind in found:
+        found += [child for child in kind.__subclasses__() if child not in found and child.__module__ == __name__]
+    return found

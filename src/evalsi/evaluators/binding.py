@@ -1,0 +1,211 @@
+"""An evaluator made ready for a run: checked params, an instance, and one way to call it.
+
+Binding is where signatures are read, so that the engine's loop over records does no inspection at all.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from evalsi.core.canonical import digest
+from evalsi.core.errors import InvalidParamsError, UsageError, crossing
+from evalsi.evaluators.api import Definition, EvalContext
+from evalsi.schema import EvaluatorManifest, EvaluatorRef, MetricSpec, Record, Requirements, Scheduling, Scope
+
+_SUBJECTS = {
+    Scope.SPAN: ("step", "record"),
+    Scope.RECORD: ("record",),
+    Scope.SESSION: ("records",),
+    Scope.COMPARATIVE: ("record", "baseline"),
+}
+_FREE = ("params", "context")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundEvaluator:
+    """One evaluator of a panel.
+
+    `call` takes the subjects of its scope in order (record: record; comparative: record, baseline; span: step, record;
+    session: records) and returns a `Value` or, when `is_async`, an awaitable of one. Dataset scope has `instance` with
+    `map`, `merge` and `reduce` instead.
+    """
+
+    name: str
+    """What its metrics are called; the alias when one was given."""
+    ref: str
+    """`pack/name@version`."""
+    definition: Definition
+    params: Any
+    call: Callable[..., Any] | None
+    call_batch: Callable[[Sequence[Record]], Sequence[Any]] | None = None
+    instance: Any = None
+    is_async: bool = False
+    source: EvaluatorRef = field(default_factory=EvaluatorRef)
+
+    @property
+    def scope(self) -> Scope:
+        return self.definition.scope
+
+    @property
+    def outputs(self) -> tuple[MetricSpec, ...]:
+        return self.definition.outputs
+
+    def fingerprint(self) -> str:
+        """Digest of what decides its scores: reference, params and the code's own version."""
+        return digest({"ref": self.ref, "name": self.name, "params": msgspec.to_builtins(self.params)})
+
+
+def bind(
+    definition: Definition,
+    *,
+    context: EvalContext,
+    params: Mapping[str, Any] | None = None,
+    alias: str | None = None,
+) -> BoundEvaluator:
+    """Checks the params, makes the instance, runs its `setup`.
+
+    Raises:
+        UnknownNameError, InvalidParamsError: the params are wrong.
+        UsageError: it requires a judge and the context has none; its signature asks for something unknown.
+    """
+    checked = definition.make_params(params)
+    ref = f"{definition.pack}/{definition.name}@{definition.version}" if definition.pack else (
+        f"{definition.name}@{definition.version}"
+    )
+    if "judge" in definition.requires and context.judge is None:
+        raise UsageError(
+            f"{definition.name} asks a judge and none was named",
+            hint="name one with --judge-provider and --judge-model; there is no default judge, so nothing is billed by surprise",
+        )
+    free = {"params": checked, "context": context}
+    instance: Any = None
+    call_batch: Callable[[Sequence[Record]], Sequence[Any]] | None = None
+    if definition.is_class:
+        instance = _construct(definition, free)
+        if definition.scope is Scope.DATASET:
+            _check_dataset_methods(definition, instance)
+            call = None
+        else:
+            batch = getattr(instance, "evaluate_batch", None)
+            call_batch = batch
+            target = getattr(instance, "evaluate", None)
+            if target is None:
+                if batch is None:
+                    raise UsageError(f"{definition.name} has neither `evaluate` nor `evaluate_batch`")
+                call = _one_of_batch(batch)
+            else:
+                call = _injected(definition, target, free)
+    else:
+        if definition.scope is Scope.DATASET:
+            raise UsageError(
+                f"{definition.name} has dataset scope, so it must be a class", hint="give it map, merge and reduce"
+            )
+        call = _injected(definition, definition.code, free)
+    return BoundEvaluator(
+        name=alias or definition.name,
+        ref=ref,
+        definition=definition,
+        params=checked,
+        call=call,
+        call_batch=call_batch,
+        instance=instance,
+        is_async=definition.is_async,
+        source=EvaluatorRef(ref=ref, params=msgspec.to_builtins(checked), name=alias or ""),
+    )
+
+
+def manifest_of(definition: Definition) -> EvaluatorManifest:
+    """The evaluator as the catalog shows it."""
+    requires = definition.requires
+    return EvaluatorManifest(
+        name=definition.name,
+        version=definition.version,
+        description=definition.description,
+        pack=definition.pack,
+        scope=definition.scope,
+        requires=Requirements(
+            input="input" in requires,
+            output="output" in requires,
+            reference="reference" in requires,
+            context="context" in requires,
+            trajectory="trajectory" in requires,
+            judge="judge" in requires,
+        ),
+        outputs=list(definition.outputs),
+        params_schema=params_schema(definition),
+        scheduling=Scheduling(pool="judge" if "judge" in requires else "cpu"),
+    )
+
+
+def params_schema(definition: Definition) -> dict[str, Any]:
+    """JSON Schema (2020-12) of the params."""
+    schema = msgspec.json.schema(definition.params)
+    reference = str(schema.get("$ref", ""))
+    definitions: dict[str, Any] = dict(schema.get("$defs", {}))
+    if reference.startswith("#/$defs/"):
+        schema = dict(definitions.pop(reference.removeprefix("#/$defs/")))
+        if definitions:
+            schema["$defs"] = definitions
+    return schema
+
+
+def _construct(definition: Definition, free: Mapping[str, Any]) -> Any:
+    wanted = _parameters(definition, definition.code, allowed=_FREE)
+    try:
+        with crossing(definition.name):
+            instance = definition.code(**{name: free[name] for name in wanted})
+            setup = getattr(instance, "setup", None)
+            if setup is not None:
+                setup(**{name: free[name] for name in _parameters(definition, setup, allowed=_FREE)})
+    except ValueError as error:
+        raise InvalidParamsError(f"{definition.name}: {error}") from error
+    return instance
+
+
+def _injected(definition: Definition, target: Callable[..., Any], free: Mapping[str, Any]) -> Callable[..., Any]:
+    """`target` as a function of its scope's subjects, positionally; free arguments are filled in here, once."""
+    subjects = _SUBJECTS[definition.scope]
+    wanted = _parameters(definition, target, allowed=(*subjects, *_FREE))
+    bound = {name: free[name] for name in wanted if name in _FREE}
+    taken = [name for name in wanted if name in subjects]
+    if taken == list(subjects) and not bound:
+        return target
+    if len(subjects) == 1:
+        (only,) = subjects
+        if wanted and wanted[0] == only:
+            return lambda subject: target(subject, **bound)
+        return lambda subject: target(**({only: subject} if taken else {}), **bound)
+
+    def call(*values: Any) -> Any:
+        given = dict(zip(subjects, values, strict=True))
+        return target(**{name: given[name] for name in taken}, **bound)
+
+    return call
+
+
+def _parameters(definition: Definition, target: Callable[..., Any], *, allowed: Sequence[str]) -> list[str]:
+    names: list[str] = []
+    for parameter in inspect.signature(target).parameters.values():
+        if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            continue
+        if parameter.name in allowed:
+            names.append(parameter.name)
+        elif parameter.default is inspect.Parameter.empty:
+            raise UsageError(
+                f"{definition.name} asks for an argument {parameter.name!r} that nothing provides",
+                hint=f"an evaluator of this scope may ask for: {', '.join(allowed)}",
+            )
+    return names
+
+
+def _one_of_batch(batch: Callable[[Sequence[Record]], Sequence[Any]]) -> Callable[[Record], Any]:
+    return lambda record: batch([record])[0]
+
+
+def _check_dataset_methods(definition: Definition, instance: Any) -> None:
+    missing = [name for name in ("map", "merge", "reduce") if not callable(getattr(instance, name, None))]
+    if missing:
+        raise UsageError(f"{definition.name} has dataset scope and lacks {', '.join(missing)}")

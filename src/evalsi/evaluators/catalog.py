@@ -1,0 +1,167 @@
+"""Finding evaluators by reference. The built-ins are one visible table; third parties come by entry point.
+
+Nothing is imported until it is named. A reference is one of
+
+    exact-match                     a built-in, or an evaluator that a third party calls so
+    core/exact-match                the same, with its pack
+    builtin/exact-match@1.0.0       any built-in pack, at a version
+    my_package.checks:polite        an object of an importable module
+    ./checks.py:polite              an object of a file
+"""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from evalsi.core.errors import EvalsiError, NotFoundError, PluginError, UnknownNameError, UsageError
+from evalsi.evaluators.api import Definition, evaluator
+from evalsi.evaluators.builtin import BUILTIN
+
+EVALUATOR_GROUP = "evalsi.evaluators"
+"""Entry points: name of the evaluator -> a `Definition`."""
+PACK_GROUP = "evalsi.packs"
+"""Entry points: name of a pack -> a module or object whose `evaluators` lists `Definition`s."""
+
+
+def load(reference: str) -> Definition:
+    """The evaluator that `reference` names.
+
+    Raises:
+        UnknownNameError: no such evaluator, with the nearest name.
+        UsageError: the reference cannot be read, or asks for another version than the one installed.
+        NotFoundError, PluginError: its file or module cannot be loaded.
+    """
+    if ":" in reference:
+        return _load_object(reference)
+    path, _, version = reference.partition("@")
+    pack, _, name = path.rpartition("/")
+    definition = _load_named(pack, name, reference)
+    if version and version != definition.version:
+        raise UsageError(f"{reference}: version {version} is not installed", hint=f"{definition.version} is")
+    return definition
+
+
+def builtin_names() -> list[str]:
+    return sorted(name for pack in BUILTIN.values() for name in pack)
+
+
+def packs() -> list[str]:
+    """Built-in packs and those that third parties registered."""
+    return sorted({*BUILTIN, *(point.name for point in entry_points(group=PACK_GROUP))})
+
+
+def every_definition(pack: str | None = None) -> Iterator[tuple[str, Definition | EvalsiError]]:
+    """(`pack/name`, definition) of all that can be named, built-ins first; a broken plugin yields its error."""
+    for pack_name, names in BUILTIN.items():
+        if pack in (None, pack_name):
+            for name in names:
+                yield f"{pack_name}/{name}", _load_builtin(pack_name, name)
+    for point in entry_points(group=EVALUATOR_GROUP):
+        if pack in (None, _distribution(point)):
+            yield f"{_distribution(point)}/{point.name}", _attempt(point)
+    for point in entry_points(group=PACK_GROUP):
+        if pack in (None, point.name):
+            try:
+                for definition in _pack_definitions(point):
+                    yield f"{point.name}/{definition.name}", definition
+            except EvalsiError as error:
+                yield point.name, error
+
+
+def _load_named(pack: str, name: str, reference: str) -> Definition:
+    for pack_name, names in BUILTIN.items():
+        if name in names and pack in ("", "builtin", pack_name):
+            return _load_builtin(pack_name, name)
+    if pack != "builtin":
+        for point in entry_points(group=EVALUATOR_GROUP):
+            if point.name == name and pack in ("", _distribution(point)):
+                return _load_point(point)
+        for point in entry_points(group=PACK_GROUP):
+            if pack == point.name:
+                for definition in _pack_definitions(point):
+                    if definition.name == name:
+                        return definition
+    known = builtin_names() + [point.name for point in entry_points(group=EVALUATOR_GROUP)]
+    raise UnknownNameError("evaluator", reference if pack else name, known)
+
+
+def _load_builtin(pack: str, name: str) -> Definition:
+    module_name, _, attribute = BUILTIN[pack][name].partition(":")
+    definition = getattr(importlib.import_module(f"evalsi.evaluators.packs.{module_name}"), attribute)
+    assert isinstance(definition, Definition), name
+    return replace(definition, pack=pack)
+
+
+def _load_point(point: EntryPoint) -> Definition:
+    try:
+        loaded = point.load()
+    except Exception as error:
+        raise PluginError(f"evaluator {point.name!r} of {_distribution(point)} cannot be loaded: {error}") from error
+    return replace(_as_definition(loaded, point.value), pack=_distribution(point))
+
+
+def _attempt(point: EntryPoint) -> Definition | EvalsiError:
+    try:
+        return _load_point(point)
+    except EvalsiError as error:
+        return error
+
+
+def _pack_definitions(point: EntryPoint) -> list[Definition]:
+    try:
+        loaded = point.load()
+        members: list[Any] = list(loaded.evaluators)
+    except Exception as error:
+        raise PluginError(f"pack {point.name!r} of {_distribution(point)} cannot be loaded: {error}") from error
+    return [replace(_as_definition(member, point.value), pack=point.name) for member in members]
+
+
+def _load_object(reference: str) -> Definition:
+    place, _, attribute = reference.rpartition(":")
+    module = _load_file(Path(place)) if place.endswith(".py") else _load_module(place)
+    try:
+        return _as_definition(getattr(module, attribute), reference)
+    except AttributeError:
+        candidates = [name for name, value in vars(module).items() if isinstance(value, Definition)]
+        raise UnknownNameError("evaluator", attribute, candidates, where=place) from None
+
+
+def _load_module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except Exception as error:
+        raise PluginError(f"module {name!r} cannot be imported: {error}") from error
+
+
+def _load_file(path: Path) -> Any:
+    if not path.is_file():
+        raise NotFoundError(f"there is no file {str(path)!r}")
+    name = f"evalsi_file_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise PluginError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
+    return module
+
+
+def _as_definition(value: Any, reference: str) -> Definition:
+    if isinstance(value, Definition):
+        return value
+    if callable(value):
+        return evaluator(value)
+    raise UsageError(f"{reference} is no evaluator", hint="decorate a function or class with @evaluator")
+
+
+def _distribution(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else point.value.partition(".")[0]
