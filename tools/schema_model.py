@@ -1,0 +1,289 @@
+"""Reads `proto/` into plain values that the renderers turn into code and pages.
+
+The one place that knows protobuf descriptors. Everything after it sees files, messages, fields and enums with their
+comments, in the order of the source.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet
+
+Kind = Literal[
+    "string",
+    "bytes",
+    "bool",
+    "int32",
+    "int64",
+    "double",
+    "enum",
+    "message",
+    "value",
+    "object",
+    "duration",
+    "timestamp",
+]
+Shape = Literal["plain", "optional", "list", "map"]
+
+SCALARS: dict[int, Kind] = {
+    FieldDescriptorProto.TYPE_STRING: "string",
+    FieldDescriptorProto.TYPE_BYTES: "bytes",
+    FieldDescriptorProto.TYPE_BOOL: "bool",
+    FieldDescriptorProto.TYPE_INT32: "int32",
+    FieldDescriptorProto.TYPE_INT64: "int64",
+    FieldDescriptorProto.TYPE_DOUBLE: "double",
+    FieldDescriptorProto.TYPE_ENUM: "enum",
+    FieldDescriptorProto.TYPE_MESSAGE: "message",
+}
+WELL_KNOWN: dict[str, Kind] = {
+    ".google.protobuf.Value": "value",
+    ".google.protobuf.Struct": "object",
+    ".google.protobuf.Duration": "duration",
+    ".google.protobuf.Timestamp": "timestamp",
+}
+# Numbers of fields inside descriptor.proto, by which comments are addressed.
+MESSAGE, ENUM, SERVICE, MESSAGE_FIELD, ENUM_VALUE, SERVICE_METHOD, MESSAGE_ONEOF = 4, 5, 6, 2, 2, 2, 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    name: str
+    json_name: str
+    number: int
+    kind: Kind
+    shape: Shape
+    type_name: str
+    """Name of the message or enum; empty for other kinds."""
+    oneof: str
+    """Name of the oneof the field belongs to, or empty."""
+    doc: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessageType:
+    name: str
+    full_name: str
+    fields: tuple[Field, ...]
+    oneofs: dict[str, str]
+    """Comment of each oneof by its name."""
+    doc: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnumMember:
+    name: str
+    proto_name: str
+    number: int
+    doc: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnumType:
+    name: str
+    members: tuple[EnumMember, ...]
+    doc: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    name: str
+    request: str
+    response: str
+    client_streams: bool
+    server_streams: bool
+    doc: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    name: str
+    full_name: str
+    methods: tuple[Method, ...]
+    doc: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SchemaFile:
+    path: str
+    """Path below `proto/`, for example "evalsi/v1alpha1/record.proto"."""
+    module: str
+    """Name of the Python module, for example "record"."""
+    package: str
+    imports: tuple[str, ...]
+    """Modules of the schema files this one imports."""
+    doc: str
+    messages: tuple[MessageType, ...]
+    enums: tuple[EnumType, ...]
+    services: tuple[Service, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schema:
+    files: tuple[SchemaFile, ...]
+    """Every file, each after the files it imports."""
+    image: bytes
+    """The serialized `FileDescriptorSet` of all files and their imports, without comments."""
+    home: dict[str, str] = field(default_factory=dict[str, str])
+    """Python module of each message and enum by its name."""
+
+    def messages(self) -> dict[str, MessageType]:
+        return {message.name: message for file in self.files for message in file.messages}
+
+    def enums(self) -> dict[str, EnumType]:
+        return {enum.name: enum for file in self.files for enum in file.enums}
+
+
+def read_schema(proto_root: Path, scratch: Path) -> Schema:
+    """Compiles every file below `proto_root`; `scratch` takes the compiler's output."""
+    sources = sorted(str(path.relative_to(proto_root)) for path in proto_root.rglob("*.proto"))
+    image_path = scratch / "image.binpb"
+    command = [sys.executable, "-m", "grpc_tools.protoc", f"--proto_path={proto_root}"]
+    command += ["--include_imports", "--include_source_info", f"--descriptor_set_out={image_path}", *sources]
+    subprocess.run(command, check=True)
+    image = FileDescriptorSet.FromString(image_path.read_bytes())
+    files = tuple(
+        read_file(file, (proto_root / file.name).read_text(encoding="utf-8"))
+        for file in image.file
+        if file.package.startswith("evalsi")
+    )
+    home: dict[str, str] = {}
+    for file in files:
+        for name in [message.name for message in file.messages] + [enum.name for enum in file.enums]:
+            if name in home:
+                raise SystemExit(f"{file.path}: {name} is already defined in {home[name]}.proto; names must be unique")
+            home[name] = file.module
+    for file in image.file:
+        file.ClearField("source_code_info")
+    return Schema(files=files, image=image.SerializeToString(deterministic=True), home=home)
+
+
+def read_file(file: FileDescriptorProto, source: str) -> SchemaFile:
+    comments = {
+        tuple(location.path): clean_comment(location.leading_comments) for location in file.source_code_info.location
+    }
+    services = tuple(
+        Service(
+            name=service.name,
+            full_name=f"{file.package}.{service.name}",
+            doc=comments.get((SERVICE, index), ""),
+            methods=tuple(
+                Method(
+                    name=method.name,
+                    request=last_part(method.input_type),
+                    response=last_part(method.output_type),
+                    client_streams=method.client_streaming,
+                    server_streams=method.server_streaming,
+                    doc=comments.get((SERVICE, index, SERVICE_METHOD, position), ""),
+                )
+                for position, method in enumerate(service.method)
+            ),
+        )
+        for index, service in enumerate(file.service)
+    )
+    enums = tuple(
+        EnumType(
+            name=enum.name,
+            doc=comments.get((ENUM, index), ""),
+            members=tuple(
+                EnumMember(
+                    name=value.name.removeprefix(upper_snake(enum.name) + "_"),
+                    proto_name=value.name,
+                    number=value.number,
+                    doc=comments.get((ENUM, index, ENUM_VALUE, position), ""),
+                )
+                for position, value in enumerate(enum.value)
+            ),
+        )
+        for index, enum in enumerate(file.enum_type)
+    )
+    return SchemaFile(
+        path=file.name,
+        module=Path(file.name).stem,
+        package=file.package,
+        imports=tuple(Path(name).stem for name in file.dependency if name.startswith("evalsi/")),
+        doc=clean_comment("\n".join(header_comment(source))),
+        messages=tuple(read_message(file, index, comments) for index in range(len(file.message_type))),
+        enums=enums,
+        services=services,
+    )
+
+
+def header_comment(source: str) -> Iterator[str]:
+    """The comment lines at the top of the file."""
+    for line in source.splitlines():
+        if not line.startswith("//"):
+            return
+        yield line.removeprefix("//")
+
+
+def read_message(file: FileDescriptorProto, index: int, comments: dict[tuple[int, ...], str]) -> MessageType:
+    message = file.message_type[index]
+    entries = {nested.name: nested for nested in message.nested_type if nested.options.map_entry}
+    if len(entries) != len(message.nested_type) or message.enum_type:
+        raise SystemExit(f"{file.name}: {message.name} nests a type; put it beside the message")
+    real_oneofs = {one.oneof_index for one in message.field if one.HasField("oneof_index") and not one.proto3_optional}
+    return MessageType(
+        name=message.name,
+        full_name=f"{file.package}.{message.name}",
+        doc=comments.get((MESSAGE, index), ""),
+        oneofs={message.oneof_decl[i].name: comments.get((MESSAGE, index, MESSAGE_ONEOF, i), "") for i in real_oneofs},
+        fields=tuple(
+            read_field(message, one, entries, comments.get((MESSAGE, index, MESSAGE_FIELD, position), ""))
+            for position, one in enumerate(message.field)
+        ),
+    )
+
+
+def read_field(
+    message: DescriptorProto, one: FieldDescriptorProto, entries: dict[str, DescriptorProto], doc: str
+) -> Field:
+    typed = one
+    in_oneof = one.HasField("oneof_index") and not one.proto3_optional
+    shape: Shape = "plain"
+    if one.label == FieldDescriptorProto.LABEL_REPEATED:
+        entry = entries.get(last_part(one.type_name)) if one.type_name else None
+        if entry is None:
+            shape = "list"
+        else:
+            shape = "map"
+            key, typed = entry.field
+            if key.type != FieldDescriptorProto.TYPE_STRING:
+                raise SystemExit(f"{message.name}.{one.name}: keys of maps are strings")
+    kind = WELL_KNOWN.get(typed.type_name) or SCALARS.get(typed.type)
+    if kind is None:
+        raise SystemExit(f"{message.name}.{one.name}: this type of field has no Python type yet")
+    if shape == "plain" and kind != "object" and (in_oneof or one.proto3_optional or is_message(kind)):
+        shape = "optional"
+    return Field(
+        name=one.name,
+        json_name=one.json_name,
+        number=one.number,
+        kind=kind,
+        shape=shape,
+        type_name=last_part(typed.type_name) if kind in ("enum", "message") else "",
+        oneof=message.oneof_decl[one.oneof_index].name if in_oneof else "",
+        doc=doc,
+    )
+
+
+def is_message(kind: Kind) -> bool:
+    return kind in ("message", "value", "object", "duration", "timestamp")
+
+
+def last_part(dotted: str) -> str:
+    return dotted.rsplit(".", 1)[-1]
+
+
+def upper_snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).upper()
+
+
+def clean_comment(comment: str) -> str:
+    """The comment as flowing text; blank lines part paragraphs."""
+    lines = [line.removeprefix(" ") for line in comment.strip("\n").splitlines()]
+    return "\n".join(lines).strip()
