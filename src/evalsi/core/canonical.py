@@ -15,6 +15,7 @@ def canonical_json(value: Any) -> bytes:
 
     Args:
         value: JSON values or msgspec Structs, nested as they like. 1 and 1.0 stay different.
+
     Raises:
         ValueError: NaN or an infinity is inside: it has no JSON form.
     """

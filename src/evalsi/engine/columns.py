@@ -29,6 +29,9 @@ _KINDS: dict[ScoreType, Kind] = {
     ScoreType.LABEL: "label",
     ScoreType.STRUCTURED: "structured",
 }
+_REPLY_KINDS = frozenset(
+    {ErrorKind.JUDGE_PARSE, ErrorKind.JUDGE_OUT_OF_RANGE, ErrorKind.JUDGE_TRUNCATED, ErrorKind.JUDGE_REFUSED}
+)
 RANGE_TOLERANCE = 1e-9
 """A value this far outside its declared range is rounding and is drawn back to the bound; further out is an error."""
 
@@ -268,8 +271,8 @@ def results(
             reason=note.reason if note else "",
             error_kind=note.error_kind if note else ErrorKind.UNSPECIFIED,
             fault=note.fault if note else Fault.UNSPECIFIED,
-            detail="" if note is None or note.error_kind.is_judge_reply() else note.detail,
-            raw_reply=note.detail if note is not None and note.error_kind.is_judge_reply() else "",
+            detail=note.detail if note is not None and note.error_kind not in _REPLY_KINDS else "",
+            raw_reply=note.detail if note is not None and note.error_kind in _REPLY_KINDS else "",
             usage=note.usage if note else None,
             span_id=note.span_id if note else "",
             session_id=note.session_id if note else "",

@@ -22,7 +22,9 @@ from evalsi.ports.judge import Judge
 from evalsi.schema import MetricSpec, Record, Scope, Score, ScoreType, Step
 
 Requirement: TypeAlias = Literal["input", "output", "reference", "context", "trajectory", "usage", "judge"]
-Value: TypeAlias = "Score | float | int | bool | str | Mapping[str, Score | float | int | bool | str | None] | list[Score]"
+Value: TypeAlias = (
+    "Score | float | int | bool | str | Mapping[str, Score | float | int | bool | str | None] | list[Score]"
+)
 ScopeName: TypeAlias = Literal["span", "record", "session", "dataset", "comparative"]
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -109,7 +111,8 @@ class Definition:
     is_async: bool
     bounded: bool
     """The author promises that one record takes bounded, short time, so the engine calls it in its own process.
-    Everything else runs in a worker process that can be killed."""
+    Everything else runs in a worker process that can be killed. An instance that knows better only once it has its
+    params (a pattern that RE2 can run, say) carries an attribute `bounded` of its own."""
     pack: str = ""
     example: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """A record and params that the catalog page shows, and that a test runs."""

@@ -43,6 +43,8 @@ class BoundEvaluator:
     call_batch: Callable[[Sequence[Record]], Sequence[Any]] | None = None
     instance: Any = None
     is_async: bool = False
+    bounded: bool = False
+    """Whether the engine may call it in its own process: see `Definition.bounded`."""
     source: EvaluatorRef = field(default_factory=EvaluatorRef)
 
     @property
@@ -72,8 +74,10 @@ def bind(
         UsageError: it requires a judge and the context has none; its signature asks for something unknown.
     """
     checked = definition.make_params(params)
-    ref = f"{definition.pack}/{definition.name}@{definition.version}" if definition.pack else (
-        f"{definition.name}@{definition.version}"
+    ref = (
+        f"{definition.pack}/{definition.name}@{definition.version}"
+        if definition.pack
+        else (f"{definition.name}@{definition.version}")
     )
     if "judge" in definition.requires and context.judge is None:
         raise UsageError(
@@ -113,6 +117,7 @@ def bind(
         call_batch=call_batch,
         instance=instance,
         is_async=definition.is_async,
+        bounded=bool(getattr(instance, "bounded", definition.bounded)),
         source=EvaluatorRef(ref=ref, params=msgspec.to_builtins(checked), name=alias or ""),
     )
 

@@ -44,15 +44,14 @@ class Judge(Protocol):
         """`provider/model`, for people and results."""
         ...
 
-    async def ask(
-        self, prompt: JudgePrompt, parse: Callable[[ChatReply], T], *, repetition: int = 0
-    ) -> Verdict[T]:
+    async def ask(self, prompt: JudgePrompt, parse: Callable[[ChatReply], T], *, repetition: int = 0) -> Verdict[T]:
         """Asks, parses, and asks once more for a readable reply if `parse` refuses the first.
 
         Args:
             prompt: What to ask.
             parse: Reads the reply; raises `ReplyError` when it is no verdict.
             repetition: Distinguishes deliberate repeats of one prompt: each has its own cache entry.
+
         Raises:
             ReplyError: Both replies were unreadable; `detail` holds the raw reply.
             ProviderError: No reply.

@@ -1,0 +1,232 @@
+"""The one place where an evaluator meets a record.
+
+Score, Run, Watch and Reward all come through `Evaluation`, so deadlines, concurrency, isolation and the meaning of a
+failed score cannot differ between them. Computing evaluators that are bounded run right here, batch by batch; other
+computing ones run in workers that can be killed; asking ones run concurrently. Batches overlap while anything waits,
+and the number of records in flight is bounded, so memory does not grow with the dataset.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Protocol
+
+from evalsi.core.errors import DeadlineError, MeasurementError
+from evalsi.engine.columns import ColumnsBuilder, EvaluatorColumns
+from evalsi.engine.dataset_scope import DatasetFold
+from evalsi.engine.measure import builder_for, measure, put_spans, record_failure, subjects_of
+from evalsi.engine.panel import Panel
+from evalsi.engine.session_scope import SessionGroups
+from evalsi.evaluators.binding import BoundEvaluator
+from evalsi.schema import Fault, Record, Scope
+
+
+class RecordBatch(Protocol):
+    """Consecutive records of a dataset."""
+
+    @property
+    def first_row(self) -> int: ...
+
+    @property
+    def records(self) -> Sequence[Record]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class GradedBatch:
+    """A batch and what every per-record evaluator of the panel said, in the panel's order."""
+
+    batch: Any
+    columns: list[EvaluatorColumns]
+
+    @property
+    def first_row(self) -> int:
+        return self.batch.first_row
+
+    @property
+    def records(self) -> Sequence[Record]:
+        return self.batch.records
+
+
+class Evaluation:
+    """One job's worth of grading.
+
+    Args:
+        panel: Who measures.
+        baselines: For comparative evaluators: the record to compare with, by id.
+        stopped: Asked between batches; once true no further batch is begun, and those in flight are finished.
+    """
+
+    def __init__(
+        self,
+        panel: Panel,
+        *,
+        baselines: Mapping[str, Record] | None = None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.panel = panel
+        self._baselines = baselines or {}
+        self._stopped = stopped
+        self._folds = [DatasetFold(evaluator) for evaluator in panel.per_dataset]
+        self._sessions = SessionGroups(panel.per_session)
+        self._here = [e for e in panel.per_row if not e.is_async and e.bounded]
+        self._isolated = [e for e in panel.per_row if not e.is_async and not e.bounded]
+        self._asking = [e for e in panel.per_row if e.is_async]
+
+    @property
+    def waits(self) -> bool:
+        """Whether grading needs an event loop: something asks, or may have to be killed."""
+        return bool(self._isolated or self._asking or any(e.is_async for e in self.panel.per_session))
+
+    def observe(self, batch: RecordBatch) -> None:
+        """Lets dataset and session evaluators see a batch. Called once per batch, in order, by `grade`; a job that
+        resumes calls it for the batches it does not grade again.
+        """
+        for fold in self._folds:
+            fold.add(batch.records)
+        self._sessions.add(batch.records)
+
+    def grade_now(self, batches: Iterable[RecordBatch]) -> Iterator[GradedBatch]:
+        """Grades without an event loop; only where nothing `waits`."""
+        assert not self.waits
+        for batch in batches:
+            if self._stopped():
+                return
+            self.observe(batch)
+            baselines = self._baselines_of(batch)
+            yield GradedBatch(batch, [measure(e, batch.records, baselines) for e in self.panel.per_row])
+
+    async def grade(self, batches: Iterable[RecordBatch]) -> AsyncIterator[GradedBatch]:
+        """Grades batches, several in flight at once, and yields each as it is finished.
+
+        When the consumer stops iterating or is cancelled, everything in flight is cancelled and no worker remains.
+        """
+        if not self.waits:
+            for graded in self.grade_now(batches):
+                yield graded
+                await asyncio.sleep(0)
+            return
+        lanes = _Lanes(self.panel)
+        source = iter(batches)
+        window_rows = 4 * self.panel.concurrency
+        flying: dict[asyncio.Task[GradedBatch], int] = {}
+        exhausted = False
+        try:
+            while True:
+                while not exhausted and (not flying or sum(flying.values()) < window_rows):
+                    batch = None if self._stopped() else next(source, None)
+                    if batch is None:
+                        exhausted = True
+                        break
+                    self.observe(batch)
+                    flying[asyncio.create_task(self._grade_one(batch, lanes))] = len(batch.records)
+                if not flying:
+                    return
+                finished, _ = await asyncio.wait(flying, return_when=asyncio.FIRST_COMPLETED)
+                for task in sorted(finished, key=lambda done: done.result().first_row):
+                    del flying[task]
+                    yield task.result()
+        finally:
+            for task in flying:
+                task.cancel()
+            await asyncio.gather(*flying, return_exceptions=True)
+            await lanes.close()
+
+    async def finish(self) -> list[EvaluatorColumns]:
+        """The results of dataset scope (one row each) and session scope (one row per session), once all is observed."""
+        results = [fold.reduce() for fold in self._folds]
+        if self._sessions.evaluators:
+            lanes = _Lanes(self.panel)
+            try:
+                results += await self._sessions.evaluate(lanes.ask)
+            finally:
+                await lanes.close()
+        return results
+
+    def finish_now(self) -> list[EvaluatorColumns]:
+        """As `finish`, where nothing waits."""
+        if not self._sessions.evaluators:
+            return [fold.reduce() for fold in self._folds]
+        return asyncio.run(self.finish())
+
+    def _baselines_of(self, batch: RecordBatch) -> list[Record | None] | None:
+        if not self._baselines:
+            return None
+        return [self._baselines.get(record.id) for record in batch.records]
+
+    async def _grade_one(self, batch: RecordBatch, lanes: "_Lanes") -> GradedBatch:
+        baselines = self._baselines_of(batch)
+        done: dict[str, EvaluatorColumns] = {}
+        for evaluator in self._here:
+            done[evaluator.name] = measure(evaluator, batch.records, baselines)
+            await asyncio.sleep(0)
+        async with asyncio.TaskGroup() as group:
+            isolated = [
+                (e.name, group.create_task(lanes.workers.measure(e, batch.records, baselines))) for e in self._isolated
+            ]
+            asking = [(e.name, group.create_task(lanes.ask_all(e, batch.records, baselines))) for e in self._asking]
+        done |= {name: task.result() for name, task in (*isolated, *asking)}
+        return GradedBatch(batch, [done[e.name] for e in self.panel.per_row])
+
+
+class _Lanes:
+    """What the batches in flight share: the slots for asking and the workers."""
+
+    def __init__(self, panel: Panel) -> None:
+        from evalsi.engine.workers import WorkerPool
+
+        self._panel = panel
+        self._slots = asyncio.Semaphore(panel.concurrency)
+        self.workers = WorkerPool(panel)
+
+    async def close(self) -> None:
+        await self.workers.close()
+
+    async def ask_all(
+        self, evaluator: BoundEvaluator, records: Sequence[Record], baselines: Sequence[Record | None] | None
+    ) -> EvaluatorColumns:
+        builder = builder_for(evaluator, len(records))
+        async with asyncio.TaskGroup() as group:
+            for row, record in enumerate(records):
+                baseline = baselines[row] if baselines is not None else None
+                subjects = subjects_of(evaluator, builder, row, record, baseline)
+                if subjects is None:
+                    continue
+                if evaluator.scope is Scope.SPAN:
+                    group.create_task(self._ask_spans(evaluator, builder, row, record))
+                else:
+                    group.create_task(self.ask(evaluator, builder, row, subjects))
+        return builder.result
+
+    async def ask(self, evaluator: BoundEvaluator, builder: ColumnsBuilder, row: int, subjects: Sequence[Any]) -> None:
+        """One value of an evaluator, sync or async, into its row; whatever goes wrong costs that row alone."""
+        async with self._slots:
+            started = perf_counter()
+            try:
+                builder.put(row, await self._value(evaluator, subjects))
+            except Exception as error:
+                record_failure(builder, row, error)
+            builder.note(row).duration_s = perf_counter() - started
+
+    async def _ask_spans(self, evaluator: BoundEvaluator, builder: ColumnsBuilder, row: int, record: Record) -> None:
+        assert record.trajectory is not None
+        async with self._slots:
+            try:
+                values = [(step, await self._value(evaluator, (step, record))) for step in record.trajectory.steps]
+                put_spans(builder, row, values)
+            except Exception as error:
+                record_failure(builder, row, error)
+
+    async def _value(self, evaluator: BoundEvaluator, subjects: Sequence[Any]) -> Any:
+        assert evaluator.call is not None
+        if not evaluator.is_async:
+            return evaluator.call(*subjects)
+        deadline_s = self._panel.asking_deadline_s
+        try:
+            async with asyncio.timeout(deadline_s) as scope:
+                return await evaluator.call(*subjects)
+        except TimeoutError as error:
+            if scope.expired():
+                fault = Fault.JUDGE if "judge" in evaluator.definition.requires else Fault.EVALUATOR
+                raise DeadlineError(f"no value within {deadline_s:g} s", fault=fault) from None
+            raise MeasurementError(f"TimeoutError: {error}") from error
