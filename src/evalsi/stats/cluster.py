@@ -1,0 +1,114 @@
+"""The mean of clustered values: several records per document, user, conversation or repeated item.
+
+Its own module because clustered records are not independent, and an interval that treats them so is too narrow by a
+factor that grows with the cluster size. What always holds: only the sum and the count per cluster are needed, so a
+stream can be counted in memory that grows with the clusters alone; one record per cluster gives Student's interval.
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from evalsi.stats.distributions import student_t_quantile
+from evalsi.stats.interval import Estimate, check_bounds, check_level, interval_or_none
+from evalsi.stats.sample import FloatArray, IntArray, Labels, checked_values, label_codes
+from evalsi.stats.unseen_mass import unseen_mass
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterTotals:
+    """Sum and count of the values of each cluster: all that the clustered mean and its interval need."""
+
+    sums: FloatArray
+    """float64, shape (clusters,), in the metric's unit."""
+    counts: IntArray
+    """int64, shape (clusters,), each at least 1."""
+
+    def __post_init__(self) -> None:
+        if self.sums.shape != self.counts.shape or self.sums.ndim != 1:
+            raise ValueError(f"sums and counts need one equal length, not {self.sums.shape} and {self.counts.shape}")
+        if not np.isfinite(self.sums).all() or (self.counts < 1).any():
+            raise ValueError("each cluster needs a finite sum and at least one value")
+
+    @classmethod
+    def of(cls, values: npt.ArrayLike, clusters: Labels) -> "ClusterTotals":
+        """Totals of values of shape (n,) with one label each. Raises ValueError when the lengths differ."""
+        array = checked_values(values)
+        codes, distinct = label_codes(clusters)
+        if codes.size != array.size:
+            raise ValueError(f"each value needs a cluster: {array.size} values, {codes.size} clusters")
+        return cls(
+            np.bincount(codes, weights=array, minlength=len(distinct)).astype(np.float64),
+            np.bincount(codes, minlength=len(distinct)).astype(np.int64),
+        )
+
+
+def _satterthwaite_df(shares: FloatArray, variances: FloatArray) -> float:
+    """Degrees of freedom of the CR2 variance when cluster sums are independent with the given variances.
+
+    With M = A (I - h 1'), the CR2 variance is a sum of squares of M s for the vector s of cluster sums, so its
+    Satterthwaite df is tr(B)^2 / tr(B^2) with B = M diag(v) M'. Written out so that no square matrix is built.
+    """
+    leverage_root = np.sqrt(1.0 - shares)
+    p, q, x = shares / leverage_root, variances / leverage_root, variances / (1.0 - shares)
+    total = float(variances.sum())
+    pp, pq, qq = float(p @ p), float(p @ q), float(q @ q)
+    trace = float(x.sum()) - 2.0 * pq + total * pp
+    square = (
+        float(x @ x)
+        + 2.0 * pp * qq
+        + 2.0 * pq * pq
+        + total * total * pp * pp
+        - 4.0 * float((x * p) @ q)
+        + 2.0 * total * float((x * p) @ p)
+        - 4.0 * total * pp * pq
+    )
+    return trace * trace / square
+
+
+def cluster_robust_t(totals: ClusterTotals, level: float = 0.95, bounds: tuple[float, float] | None = None) -> Estimate:
+    """Mean of all values with an interval that allows any dependence inside a cluster.
+
+    The CR2 variance (each cluster's residual sum divided by sqrt(1 - its share of the records)) with Student's t on
+    Bell-McCaffrey degrees of freedom. These depend on the assumed dependence; the smaller of the two extremes
+    (independent values, identical values inside a cluster) is taken, since with few unequal clusters it is the one
+    that keeps its level (docs/reference/statistics.md).
+
+    Args:
+        totals: sums and counts per cluster (`ClusterTotals.of(values, clusters)`).
+        bounds: the metric's possible range, if it has one; the interval is cut to it.
+    Returns: the estimate with `clusters` set. No interval for fewer than two clusters, nor for equal cluster means
+        without bounds; with bounds these get `unseen_mass` over clusters.
+    Raises: ValueError: a cluster mean outside the bounds, a level out of range.
+    Source: Bell & McCaffrey (2002), Survey Methodology 28:169-181; Imbens & Kolesar (2016), Review of Economics and
+        Statistics 98:701-712; Miller (2024), arXiv:2411.00640, for why evaluations need it.
+    """
+    check_level(level)
+    clusters = totals.sums.size
+    if clusters == 0:
+        return Estimate(None, 0, clusters=0, reason="nothing was scored")
+    n = int(totals.counts.sum())
+    means = totals.sums / totals.counts
+    lowest, highest = float(means.min()), float(means.max())
+    check_bounds(bounds, lowest, highest)
+    mean = float(totals.sums.sum()) / n
+    if clusters == 1:
+        return Estimate(mean, n, clusters=1, reason="one cluster shows no spread between clusters, so no interval")
+    if highest - lowest <= 1e-12 * max(abs(lowest), abs(highest)):
+        if bounds is None:
+            reason = f"all {clusters} cluster means are equal and the metric has no known bounds"
+            return Estimate(mean, n, clusters=clusters, reason=reason)
+        interval = unseen_mass(min(max(mean, bounds[0]), bounds[1]), clusters, bounds, level)
+        return Estimate(mean, n, interval, clusters=clusters)
+    counts = totals.counts.astype(np.float64)
+    shares = counts / n
+    residuals = totals.sums - counts * mean
+    error = sqrt(float((residuals * residuals / (1.0 - shares)).sum())) / n
+    df = min(_satterthwaite_df(shares, counts), _satterthwaite_df(shares, counts * counts))
+    half = student_t_quantile(0.5 + level / 2, df) * error
+    interval = interval_or_none(mean - half, mean + half, level, "cluster-t")
+    interval = None if interval is None else interval.clipped(bounds)
+    reason = None if interval is not None else "the spread is too large or too small for double precision"
+    return Estimate(mean, n, interval, error, clusters, reason)

@@ -1,0 +1,73 @@
+"""Paired permutation test: would the observed mean difference be unusual if the two labels meant nothing?
+
+Its own module because it needs no assumption on the shape of the differences, only that pairs (or clusters) are
+exchangeable. What always holds: the p-value is never zero; small samples are enumerated, larger ones drawn by seed.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from evalsi.stats.cluster import ClusterTotals
+from evalsi.stats.sample import FloatArray, Labels, checked_pair
+
+_EXACT_UNITS = 16
+"""2^16 sign patterns are enumerated in about ten milliseconds."""
+_CHUNK_ELEMENTS = 2_000_000
+
+
+def paired_permutation(
+    before: npt.ArrayLike,
+    after: npt.ArrayLike,
+    *,
+    seed: int,
+    resamples: int = 9_999,
+    clusters: Labels | None = None,
+) -> float | None:
+    """Two-sided p-value of the mean of after - before under random swaps of before and after.
+
+    Args:
+        before, after: shape (n,), the same records in the same order.
+        seed, resamples: for Monte Carlo, used above 16 pairs that differ; then p = (1 + hits) / (1 + resamples).
+        clusters: one label per record; a whole cluster is swapped at once.
+    Returns: p in (0, 1]; 1 when no pair differs; None for n = 0.
+    Raises: ValueError: lengths differ, NaN or infinity.
+    Source: Fisher (1935), The Design of Experiments, section 21; Phipson & Smyth (2010), Statistical Applications in
+        Genetics and Molecular Biology 9:39 (why one is added).
+    """
+    first, second = checked_pair(before, after)
+    if first.size == 0:
+        return None
+    differences = second - first
+    if clusters is not None:
+        differences = ClusterTotals.of(differences, clusters).sums
+    # A pair without a difference has the same sum under both signs.
+    moving = differences[np.abs(differences) > 1e-12 * np.abs(differences).max(initial=0.0)]
+    if moving.size == 0:
+        return 1.0
+    # Sums that are equal in real numbers must count as ties in floats.
+    threshold = abs(float(moving.sum())) - 1e-10 * float(np.abs(moving).sum())
+    if moving.size <= _EXACT_UNITS:
+        return float((np.abs(_all_signed_sums(moving)) >= threshold).mean())
+    return _monte_carlo(np.abs(moving), threshold, seed, resamples)
+
+
+def _all_signed_sums(values: FloatArray) -> FloatArray:
+    """Sums under each of the 2^n sign patterns, shape (2^n,)."""
+    sums = np.zeros(1)
+    for value in values:
+        sums = np.concatenate([sums + value, sums - value])
+    return sums
+
+
+def _monte_carlo(magnitudes: FloatArray, threshold: float, seed: int, resamples: int) -> float:
+    """Equal magnitudes are drawn together: the number of plus signs among c of them is Binomial(c, 1/2)."""
+    generator = np.random.default_rng(seed)
+    distinct, counts = np.unique(magnitudes, return_counts=True)
+    hits = 0
+    edges = [*range(0, resamples, max(1, _CHUNK_ELEMENTS // distinct.size)), resamples]
+    for start, end in pairwise(edges):
+        plus = generator.binomial(counts, 0.5, size=(end - start, distinct.size))
+        hits += int((np.abs((2 * plus - counts) @ distinct) >= threshold).sum())
+    return (1 + hits) / (1 + resamples)
