@@ -108,7 +108,7 @@ def cluster_robust_t(totals: ClusterTotals, level: float = 0.95, bounds: tuple[f
     error = sqrt(float((residuals * residuals / (1.0 - shares)).sum())) / n
     df = min(_satterthwaite_df(shares, counts), _satterthwaite_df(shares, counts * counts))
     half = student_t_quantile(0.5 + level / 2, df) * error
-    interval = interval_or_none(mean - half, mean + half, level, "cluster-t")
+    interval = interval_or_none(mean - half, mean + half, level, "clustered-t")
     interval = None if interval is None else interval.clipped(bounds)
     reason = None if interval is not None else "the spread is too large or too small for double precision"
     return Estimate(mean, n, interval, error, clusters, reason)

@@ -1,0 +1,359 @@
+"""From columns to summaries: n, mean and an honest interval per metric, with what did not count beside it.
+
+Batches are tallied as they are finished and merged in the order of their rows, so a summary does not depend on which
+batch was finished first. What is kept does not grow with the number of records, except where that is asked for: a
+bootstrap keeps the values, clustering keeps one total per cluster.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evalsi.core.content import json_text
+from evalsi.engine.columns import CANCELLED, ERROR, SCORED, SKIPPED, Column, EvaluatorColumns
+from evalsi.evaluators.binding import BoundEvaluator
+from evalsi.schema import ConfidenceInterval, MetricKind, MetricSpec, MetricSummary, Record, Scope, ScoreType
+from evalsi.stats import (
+    ClusterTotals,
+    Estimate,
+    Interval,
+    Moments,
+    Resampling,
+    bootstrap_mean,
+    cluster_robust_t,
+    mean_estimate,
+    wilson,
+)
+
+MAX_REASONS = 20
+"""Distinct skip reasons a summary lists; the rest are counted together."""
+_KEPT_VALUES = 65_536
+"""Distinct values up to which a median is exact; beyond, it is read off this many evenly kept values."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SummaryPlan:
+    """How summaries are computed."""
+
+    level: float = 0.95
+    cluster_by: str | None = None
+    """Metadata key (dots go deeper) whose value groups records that are not independent."""
+    method: Literal["auto", "bootstrap"] = "auto"
+    seed: int = 0
+
+
+@dataclass(slots=True)
+class _Tally:
+    """One metric over the rows seen so far."""
+
+    moments: Moments = field(default_factory=Moments)
+    values: list[npt.NDArray[np.float64]] = field(default_factory=list[npt.NDArray[np.float64]])
+    labels: dict[str, int] = field(default_factory=dict[str, int])
+    clusters: dict[str, tuple[float, int]] = field(default_factory=dict[str, tuple[float, int]])
+    kind: str = "passed"
+    sampled_step: int = 1
+    kept: int = 0
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What became of the rows of one evaluator."""
+
+    outcomes: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(5, dtype=np.int64))
+    error_kinds: dict[str, int] = field(default_factory=dict[str, int])
+    skip_reasons: dict[str, int] = field(default_factory=dict[str, int])
+
+
+class SummaryBuilder:
+    """Tallies the columns of one run.
+
+    Args:
+        evaluators: The panel's evaluators, for declared outputs and directions.
+        plan: How to compute intervals.
+    """
+
+    def __init__(self, evaluators: Sequence[BoundEvaluator], plan: SummaryPlan) -> None:
+        self._plan = plan
+        self._evaluators = {evaluator.name: evaluator for evaluator in evaluators}
+        self._counts: dict[str, _Counts] = {}
+        self._tallies: dict[tuple[str, str], _Tally] = {}
+        self._waiting: dict[int, tuple[int, list[EvaluatorColumns], list[str] | None]] = {}
+        self._next_row = 0
+
+    def add(self, first_row: int, records: Sequence[Record], columns: list[EvaluatorColumns]) -> None:
+        """Takes a finished batch; batches may come in any order."""
+        clusters = [cluster_key(record, self._plan.cluster_by) for record in records] if self._plan.cluster_by else None
+        self._waiting[first_row] = (len(records), columns, clusters)
+        while self._next_row in self._waiting:
+            rows, ready, keys = self._waiting.pop(self._next_row)
+            self._next_row += rows
+            for evaluator in ready:
+                self._tally(evaluator, keys)
+
+    def finish(self, whole: Sequence[EvaluatorColumns] = ()) -> list[MetricSummary]:
+        """The summaries, in the panel's order. `whole` holds the results of dataset and session scope."""
+        for first_row in sorted(self._waiting):
+            _, ready, keys = self._waiting.pop(first_row)
+            for evaluator in ready:
+                self._tally(evaluator, keys)
+        wholes = {columns.evaluator: columns for columns in whole}
+        summaries: list[MetricSummary] = []
+        for name, evaluator in self._evaluators.items():
+            if evaluator.scope is Scope.DATASET:
+                if name in wholes:
+                    summaries += _dataset_summaries(evaluator, wholes[name], self._plan)
+                continue
+            if evaluator.scope is Scope.SESSION and name in wholes:
+                self._tally(wholes[name], None)
+            summaries += self._summaries(evaluator)
+        return summaries
+
+    def live(self, name: str) -> tuple[int, float | None, Interval | None]:
+        """n, mean and interval of the evaluator's first metric so far, for progress lines."""
+        for (evaluator, output), tally in self._tallies.items():
+            if evaluator == name:
+                estimate = self._estimate(self._evaluators[name], output, tally)
+                return estimate.n, estimate.value, estimate.interval
+        return 0, None, None
+
+    def outcome_totals(self) -> dict[str, int]:
+        """Results so far by outcome, over all evaluators."""
+        total = np.zeros(5, dtype=np.int64)
+        for counts in self._counts.values():
+            total += counts.outcomes
+        names = {"scored": SCORED, "skipped": SKIPPED, "errors": ERROR, "cancelled": CANCELLED}
+        return {name: int(total[code]) for name, code in names.items()}
+
+    def _tally(self, columns: EvaluatorColumns, clusters: list[str] | None) -> None:
+        counts = self._counts.setdefault(columns.evaluator, _Counts())
+        counts.outcomes += np.bincount(np.frombuffer(columns.outcomes, dtype=np.uint8), minlength=5)
+        for row, note in columns.notes.items():
+            if columns.outcomes[row] == ERROR:
+                _count(counts.error_kinds, str(note.error_kind))
+            elif columns.outcomes[row] == SKIPPED:
+                _count(counts.skip_reasons, note.reason)
+        for output, column in columns.columns.items():
+            tally = self._tallies.setdefault((columns.evaluator, output), _Tally(kind=column.kind))
+            self._tally_column(tally, column, clusters)
+
+    def _tally_column(self, tally: _Tally, column: Column, clusters: list[str] | None) -> None:
+        if column.kind in ("label", "structured"):
+            tally.kind = column.kind
+            for held in column.objects or ():
+                if held is not None and column.kind == "label":
+                    tally.labels[held] = tally.labels.get(held, 0) + 1
+            return
+        if column.kind == "number":
+            tally.kind = "number"
+        array = column.array()
+        there = ~np.isnan(array)
+        values = array[there]
+        if not values.size:
+            return
+        tally.moments = tally.moments.add(values)
+        self._keep(tally, values)
+        if clusters is not None:
+            for value, present, key in zip(array.tolist(), there.tolist(), clusters, strict=True):
+                if present:
+                    total, count = tally.clusters.get(key, (0.0, 0))
+                    tally.clusters[key] = (total + value, count + 1)
+
+    def _keep(self, tally: _Tally, values: npt.NDArray[np.float64]) -> None:
+        """Keeps values for the median and the bootstrap: all, or evenly thinned beyond the limit."""
+        if self._plan.method == "bootstrap":
+            tally.values.append(values)
+            return
+        offset = (-tally.moments.n + values.size) % tally.sampled_step
+        thinned = values[offset :: tally.sampled_step]
+        tally.values.append(thinned)
+        tally.kept += thinned.size
+        if tally.kept > 2 * _KEPT_VALUES:
+            tally.values = [np.concatenate(tally.values)[::2]]
+            tally.kept = tally.values[0].size
+            tally.sampled_step *= 2
+
+    def _summaries(self, evaluator: BoundEvaluator) -> list[MetricSummary]:
+        counts = self._counts.get(evaluator.name, _Counts())
+        outputs = [output for name, output in self._tallies if name == evaluator.name]
+        if not outputs:
+            outputs = [spec.name for spec in evaluator.outputs] or [evaluator.definition.name]
+        return [self._summary(evaluator, output, counts) for output in outputs]
+
+    def _summary(self, evaluator: BoundEvaluator, output: str, counts: _Counts) -> MetricSummary:
+        tally = self._tallies.get((evaluator.name, output), _Tally(kind="number"))
+        spec = spec_of(evaluator, output)
+        estimate = self._estimate(evaluator, output, tally)
+        total = int(counts.outcomes.sum())
+        scored = sum(tally.labels.values()) if tally.kind == "label" else tally.moments.n
+        if tally.kind == "structured":
+            scored = int(counts.outcomes[SCORED])
+        missing = int(counts.outcomes[SCORED]) - scored
+        median, exact = self._median(tally)
+        notes = [f"{missing} scored without this output"] if missing else []
+        if estimate.reason and tally.kind in ("number", "passed"):
+            notes.append(estimate.reason)
+        if not exact:
+            notes.append(f"the median is read off every {tally.sampled_step}th value")
+        return MetricSummary(
+            metric=metric_name(evaluator, output),
+            evaluator=evaluator.name,
+            evaluator_ref=evaluator.ref,
+            kind=_KINDS.get(tally.kind, MetricKind.UNSPECIFIED),
+            n=scored,
+            mean=estimate.value,
+            std=tally.moments.std,
+            ci=confidence_interval(estimate.interval),
+            skipped=int(counts.outcomes[SKIPPED]),
+            errors=int(counts.outcomes[ERROR]),
+            cancelled=int(counts.outcomes[CANCELLED]),
+            total=total,
+            coverage=scored / total if total else None,
+            labels=dict(sorted(tally.labels.items())),
+            clusters=estimate.clusters,
+            higher_is_better=spec.higher_is_better if spec is not None else None,
+            unit=spec.unit if spec is not None else "",
+            error_kinds=dict(sorted(counts.error_kinds.items())),
+            skip_reasons=dict(sorted(counts.skip_reasons.items())),
+            min=tally.moments.min,
+            median=median,
+            max=tally.moments.max,
+            notes=notes,
+        )
+
+    def _estimate(self, evaluator: BoundEvaluator, output: str, tally: _Tally) -> Estimate:
+        plan, moments = self._plan, tally.moments
+        if tally.kind in ("label", "structured"):
+            return Estimate(None, sum(tally.labels.values()))
+        bounds = (0.0, 1.0) if tally.kind == "passed" else bounds_of(spec_of(evaluator, output))
+        if tally.clusters:
+            totals = np.array(list(tally.clusters.values()))
+            return cluster_robust_t(
+                ClusterTotals(totals[:, 0], totals[:, 1].astype(np.int64)), plan.level, bounds
+            )
+        if plan.method == "bootstrap" and moments.n:
+            return bootstrap_mean(
+                np.concatenate(tally.values), Resampling(seed=plan.seed, level=plan.level), bounds=bounds
+            )
+        if tally.kind == "passed":
+            n = moments.n
+            interval = wilson(round(moments.mean_or_zero * n), n, plan.level)
+            return Estimate(moments.mean, n, interval, reason=None if n else "nothing was scored")
+        return mean_estimate(moments, plan.level, bounds)
+
+    def _median(self, tally: _Tally) -> tuple[float | None, bool]:
+        if not tally.values:
+            return None, True
+        return float(np.median(np.concatenate(tally.values))), tally.sampled_step == 1
+
+
+_KINDS = {"number": MetricKind.NUMBER, "passed": MetricKind.PROPORTION, "label": MetricKind.LABEL}
+
+
+def metric_name(evaluator: BoundEvaluator, output: str) -> str:
+    """The evaluator's name for its primary output, `evaluator.output` for the others."""
+    names = [spec.name for spec in evaluator.outputs]
+    primary = output == evaluator.definition.name or names == [output] or (not names and output == evaluator.name)
+    return evaluator.name if primary else f"{evaluator.name}.{output}"
+
+
+def spec_of(evaluator: BoundEvaluator, output: str) -> MetricSpec | None:
+    return next((spec for spec in evaluator.outputs if spec.name == output), None)
+
+
+def bounds_of(spec: MetricSpec | None) -> tuple[float, float] | None:
+    """The range of a declared output, if it has both ends."""
+    if spec is None or spec.min is None or spec.max is None or spec.min >= spec.max:
+        return None
+    return spec.min, spec.max
+
+
+def confidence_interval(interval: Interval | None) -> ConfidenceInterval | None:
+    if interval is None:
+        return None
+    return ConfidenceInterval(low=interval.low, high=interval.high, level=interval.level, method=interval.method)
+
+
+def cluster_key(record: Record, path: str) -> str:
+    """The value that groups a record, as text; "" for records without it, which then form one group."""
+    value: Any = record.metadata
+    for part in path.removeprefix("metadata.").split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    return "" if value is None else json_text(value)
+
+
+def _dataset_summaries(
+    evaluator: BoundEvaluator, columns: EvaluatorColumns, plan: SummaryPlan
+) -> list[MetricSummary]:
+    """A dataset metric's own value, with the interval it computed and the records it rests on."""
+    note = columns.notes[0]
+    counts = note.details.get("", {})
+    base = {
+        "evaluator": evaluator.name,
+        "evaluator_ref": evaluator.ref,
+        "skipped": int(counts.get("skipped", 0)),
+        "errors": int(counts.get("errors", 0)) + (int(counts.get("n", 0)) if columns.outcomes[0] == ERROR else 0),
+        "skip_reasons": dict(counts.get("skip_reasons", {})),
+        "error_kinds": {str(note.error_kind): 1} if columns.outcomes[0] == ERROR else {},
+    }
+    total = int(counts.get("n", 0)) + base["skipped"] + int(counts.get("errors", 0))
+    if columns.outcomes[0] != SCORED:
+        outputs = [spec.name for spec in evaluator.outputs] or [evaluator.definition.name]
+        return [
+            MetricSummary(
+                metric=metric_name(evaluator, output),
+                kind=MetricKind.NUMBER,
+                total=total,
+                coverage=0.0 if total else None,
+                higher_is_better=getattr(spec_of(evaluator, output), "higher_is_better", None),
+                notes=[note.reason] if note.reason else [],
+                **base,
+            )
+            for output in outputs
+        ]
+    return [
+        _dataset_summary(evaluator, output, column, note.details.get(output, {}), plan, total, counts, base)
+        for output, column in columns.columns.items()
+        if column.kind in ("number", "passed") and column.values[0] == column.values[0]  # noqa: PLR0124 - not NaN
+    ]
+
+
+def _dataset_summary(
+    evaluator: BoundEvaluator,
+    output: str,
+    column: Column,
+    detail: Mapping[str, Any],
+    plan: SummaryPlan,
+    total: int,
+    counts: Mapping[str, Any],
+    base: Mapping[str, Any],
+) -> MetricSummary:
+    spec = spec_of(evaluator, output)
+    interval = detail.get("ci")
+    n = int(detail.get("n", counts.get("n", 0)))
+    kind = MetricKind.PROPORTION if spec is not None and spec.type is ScoreType.PASSED else MetricKind.NUMBER
+    return MetricSummary(
+        metric=metric_name(evaluator, output),
+        kind=kind,
+        n=n,
+        mean=column.values[0],
+        ci=ConfidenceInterval(
+            low=interval["low"], high=interval["high"], level=plan.level, method=interval.get("method", "bootstrap")
+        )
+        if interval
+        else None,
+        total=total,
+        coverage=n / total if total else None,
+        higher_is_better=spec.higher_is_better if spec is not None else None,
+        unit=spec.unit if spec is not None else "",
+        notes=[] if interval else [str(detail.get("reason", "this metric computes no interval"))],
+        **base,
+    )
+
+
+def _count(counts: dict[str, int], key: str) -> None:
+    if key not in counts and len(counts) >= MAX_REASONS:
+        key = "other reasons"
+    counts[key] = counts.get(key, 0) + 1

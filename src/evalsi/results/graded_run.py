@@ -1,0 +1,92 @@
+"""A graded run as every reader sees it: manifest, summaries, and batches of records with their columns.
+
+Reports, comparisons and exports read this and nothing else, so they work alike on a stored run, a results file and
+the result of a call.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import msgspec
+
+from evalsi.engine.columns import EvaluatorColumns, unpack
+from evalsi.ports.run_store import RunStore, Segment
+from evalsi.schema import GateResult, MetricSummary, Record, RunManifest
+
+WHOLE = -1
+"""Index of the segment that holds the results of dataset and session scope; it has no records."""
+
+RECORDS = msgspec.json.Decoder(Record)
+_LINES = msgspec.json.Encoder()
+
+
+@dataclass(frozen=True)
+class GradedRows:
+    """Consecutive records and what was said about them. Records are decoded only when asked for."""
+
+    first_row: int
+    records_jsonl: bytes
+    columns: list[EvaluatorColumns]
+
+    @cached_property
+    def record_lines(self) -> list[bytes]:
+        return self.records_jsonl.splitlines()
+
+    @cached_property
+    def records(self) -> list[Record]:
+        return [RECORDS.decode(line) for line in self.record_lines]
+
+    @property
+    def rows(self) -> int:
+        return len(self.record_lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradedRun:
+    """One run. `read_rows` starts a fresh pass each time it is called."""
+
+    source: str
+    """Where it was read from, for people: a run id or a path."""
+    manifest: RunManifest
+    summaries: list[MetricSummary]
+    read_rows: Callable[[], Iterator[GradedRows]]
+    whole: list[EvaluatorColumns] = field(default_factory=list[EvaluatorColumns])
+    gates: list[GateResult] = field(default_factory=list[GateResult])
+
+    @property
+    def title(self) -> str:
+        return self.manifest.name or self.manifest.run_id or self.source
+
+    def summary(self, metric: str) -> MetricSummary | None:
+        return next((summary for summary in self.summaries if summary.metric == metric), None)
+
+
+def encode_records(records: list[Record]) -> bytes:
+    """Records as JSON Lines, in the form that `GradedRows` reads."""
+    return _LINES.encode_lines(records)
+
+
+def stored_run(store: RunStore, run_id: str) -> GradedRun:
+    """The run `run_id` of `store`."""
+    whole: list[EvaluatorColumns] = []
+    for index, _, _ in store.segment_rows(run_id):
+        if index == WHOLE:
+            whole = unpack(next(segment for segment in store.segments(run_id) if segment.index == WHOLE).results)
+
+    def read() -> Iterator[GradedRows]:
+        for segment in store.segments(run_id):
+            if segment.index != WHOLE:
+                yield rows_of(segment)
+
+    return GradedRun(
+        source=run_id,
+        manifest=store.manifest(run_id),
+        summaries=store.summaries(run_id),
+        read_rows=read,
+        whole=whole,
+    )
+
+
+def rows_of(segment: Segment) -> GradedRows:
+    return GradedRows(segment.first_row, segment.records, unpack(segment.results))
