@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 from evalsi.core.errors import DeadlineError, MeasurementError
 from evalsi.engine.columns import ColumnsBuilder, EvaluatorColumns
@@ -22,30 +22,21 @@ from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.schema import Fault, Record, Scope
 
 
-class RecordBatch(Protocol):
-    """Consecutive records of a dataset."""
+@dataclass(frozen=True, slots=True)
+class RecordBatch:
+    """Consecutive records of a dataset; `first_row` counts from 0."""
 
-    @property
-    def first_row(self) -> int: ...
-
-    @property
-    def records(self) -> Sequence[Record]: ...
+    first_row: int
+    records: list[Record]
 
 
 @dataclass(frozen=True, slots=True)
 class GradedBatch:
     """A batch and what every per-record evaluator of the panel said, in the panel's order."""
 
-    batch: Any
+    first_row: int
+    records: list[Record]
     columns: list[EvaluatorColumns]
-
-    @property
-    def first_row(self) -> int:
-        return self.batch.first_row
-
-    @property
-    def records(self) -> Sequence[Record]:
-        return self.batch.records
 
 
 class Evaluation:
@@ -94,7 +85,8 @@ class Evaluation:
                 return
             self.observe(batch)
             baselines = self._baselines_of(batch)
-            yield GradedBatch(batch, [measure(e, batch.records, baselines) for e in self.panel.per_row])
+            columns = [measure(e, batch.records, baselines) for e in self.panel.per_row]
+            yield GradedBatch(batch.first_row, batch.records, columns)
 
     async def grade(self, batches: Iterable[RecordBatch]) -> AsyncIterator[GradedBatch]:
         """Grades batches, several in flight at once, and yields each as it is finished.
@@ -166,7 +158,7 @@ class Evaluation:
             ]
             asking = [(e.name, group.create_task(lanes.ask_all(e, batch.records, baselines))) for e in self._asking]
         done |= {name: task.result() for name, task in (*isolated, *asking)}
-        return GradedBatch(batch, [done[e.name] for e in self.panel.per_row])
+        return GradedBatch(batch.first_row, batch.records, [done[e.name] for e in self.panel.per_row])
 
 
 class _Lanes:

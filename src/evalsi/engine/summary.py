@@ -5,7 +5,7 @@ batch was finished first. What is kept does not grow with the number of records,
 bootstrap keeps the values, clustering keeps one total per cluster.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -83,10 +83,11 @@ class SummaryBuilder:
         self._waiting: dict[int, tuple[int, list[EvaluatorColumns], list[str] | None]] = {}
         self._next_row = 0
 
-    def add(self, first_row: int, records: Sequence[Record], columns: list[EvaluatorColumns]) -> None:
-        """Takes a finished batch; batches may come in any order."""
-        clusters = [cluster_key(record, self._plan.cluster_by) for record in records] if self._plan.cluster_by else None
-        self._waiting[first_row] = (len(records), columns, clusters)
+    def add(self, first_row: int, rows: int, columns: list[EvaluatorColumns], records: Callable[[], Sequence[Record]]) -> None:
+        """Takes a finished batch; batches may come in any order. `records` is called only where records are clustered."""
+        path = self._plan.cluster_by
+        clusters = [cluster_key(record, path) for record in records()] if path else None
+        self._waiting[first_row] = (rows, columns, clusters)
         while self._next_row in self._waiting:
             rows, ready, keys = self._waiting.pop(self._next_row)
             self._next_row += rows
@@ -111,13 +112,16 @@ class SummaryBuilder:
             summaries += self._summaries(evaluator)
         return summaries
 
-    def live(self, name: str) -> tuple[int, float | None, Interval | None]:
-        """n, mean and interval of the evaluator's first metric so far, for progress lines."""
-        for (evaluator, output), tally in self._tallies.items():
-            if evaluator == name:
-                estimate = self._estimate(self._evaluators[name], output, tally)
-                return estimate.n, estimate.value, estimate.interval
-        return 0, None, None
+    def headline(self) -> str:
+        """The first metric so far with its interval, for a progress line; "" before anything was scored."""
+        for (name, output), tally in self._tallies.items():
+            evaluator = self._evaluators[name]
+            estimate = self._estimate(evaluator, output, tally)
+            if estimate.value is not None:
+                interval = estimate.interval
+                bounds = f" [{interval.low:.3f}, {interval.high:.3f}]" if interval is not None else ""
+                return f"{metric_name(evaluator, output)} {estimate.value:.3f}{bounds}"
+        return ""
 
     def outcome_totals(self) -> dict[str, int]:
         """Results so far by outcome, over all evaluators."""

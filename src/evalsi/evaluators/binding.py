@@ -56,8 +56,15 @@ class BoundEvaluator:
         return self.definition.outputs
 
     def fingerprint(self) -> str:
-        """Digest of what decides its scores: reference, params and the code's own version."""
-        return digest({"ref": self.ref, "name": self.name, "params": msgspec.to_builtins(self.params)})
+        """Digest of what decides its scores: reference and params, and for code outside evalsi the code itself."""
+        return digest(
+            {
+                "ref": self.ref,
+                "name": self.name,
+                "params": msgspec.to_builtins(self.params),
+                "source": _source_of(self.definition.code),
+            }
+        )
 
 
 def bind(
@@ -155,6 +162,16 @@ def params_schema(definition: Definition) -> dict[str, Any]:
         if definitions:
             schema["$defs"] = definitions
     return schema
+
+
+def _source_of(code: Callable[..., Any]) -> str:
+    """The text of code that has no trustworthy version of its own; "" for ours and where there is no text."""
+    if code.__module__.startswith("evalsi."):
+        return ""
+    try:
+        return inspect.getsource(code)
+    except (OSError, TypeError):
+        return ""
 
 
 def _construct(definition: Definition, free: Mapping[str, Any]) -> Any:

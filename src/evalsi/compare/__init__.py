@@ -1,0 +1,1 @@
+"""Comparing graded runs: pairs by record, paired intervals and tests, flips."""

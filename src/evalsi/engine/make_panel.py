@@ -1,0 +1,41 @@
+"""From references to a panel: every evaluator loaded, its params checked, its alias unique, before anything runs."""
+
+from collections.abc import Sequence
+
+from evalsi.core.errors import EvalsiError, InvalidSpecError, UsageError
+from evalsi.evaluators.api import Definition, EvalContext
+from evalsi.evaluators.binding import BoundEvaluator, bind
+from evalsi.evaluators.catalog import load
+from evalsi.schema import EvaluatorRef
+
+
+def bind_all(choices: Sequence[EvaluatorRef | Definition], context: EvalContext) -> tuple[BoundEvaluator, ...]:
+    """The evaluators of a panel, in order.
+
+    Raises:
+        UsageError: none was named, or two would report under one name.
+        EvalsiError: what is wrong with one of them; with several, all of them in one message.
+    """
+    if not choices:
+        raise UsageError("no evaluator was named, so nothing would be scored", hint="see: evalsi catalog")
+    bound: list[BoundEvaluator] = []
+    wrong: list[EvalsiError] = []
+    for choice in choices:
+        try:
+            bound.append(_bind_one(choice, context))
+        except EvalsiError as error:
+            wrong.append(error)
+    names = [evaluator.name for evaluator in bound]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        wrong.append(UsageError(f"two evaluators report as {name!r}", hint="give one an alias: other-name=reference"))
+    if len(wrong) == 1:
+        raise wrong[0]
+    if wrong:
+        raise InvalidSpecError("; ".join(str(error) for error in wrong))
+    return tuple(bound)
+
+
+def _bind_one(choice: EvaluatorRef | Definition, context: EvalContext) -> BoundEvaluator:
+    if isinstance(choice, Definition):
+        return bind(choice, context=context)
+    return bind(load(choice.ref), context=context, params=choice.params, alias=choice.name or None)
