@@ -1,0 +1,19 @@
+"""`evalsi` and `python -m evalsi`: hands over to the command line, which imports only what a command needs."""
+
+import sys
+
+
+def main() -> None:
+    """Runs the command line and exits with its status. The version alone is printed without any of it."""
+    if sys.argv[1:] in (["version"], ["--version"]):
+        from evalsi import __version__
+
+        print(__version__)
+        return
+    from evalsi.cli.app import run
+
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""The command line's root: commands are named here and imported only when one is called.
+
+Every error of the tree becomes one sentence on standard error and its exit status; a traceback is a bug of ours, and
+says so.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from evalsi import __version__
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "eval": ("evalsi.cli.eval:evaluate", "Grade outputs that exist."),
+    "compare": ("evalsi.cli.compare:compare", "Compare two runs, record by record."),
+    "report": ("evalsi.cli.report:report", "Write an HTML or Markdown report of a run."),
+    "runs": ("evalsi.cli.runs:runs", "List, show and remove stored runs."),
+    "catalog": ("evalsi.cli.catalog:catalog", "List evaluators, or show one."),
+    "judge": ("evalsi.cli.judge:judge", "Check a judge against people's labels."),
+    "init": ("evalsi.cli.init:init", "Write a small working example."),
+    "doctor": ("evalsi.cli.doctor:doctor", "Check what works on this machine."),
+    "completion": ("evalsi.cli.completion:completion", "Print the shell completion script."),
+    "version": ("evalsi.cli.version:version", "Print the version."),
+}
+"""Name, where its code is, and the line of help that the list of commands shows without importing it."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called, so that `--help` and `version` stay quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module_name, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module_name), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from evalsi.core.errors import UnknownNameError
+
+            raise UnknownNameError("command", args[0], COMMANDS)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="%(version)s", help="Print the version.")
+def app() -> None:
+    """Evaluate LLM apps and agents: is it good enough, and did this change make it better or worse?
+
+    Start with:  evalsi init demo && cd demo && evalsi eval --data data.jsonl --evaluators exact-match
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command and returns its exit status: 0 done, 1 error, 2 usage, 3 a gate failed, 4 inconclusive."""
+    try:
+        status = app.main(args=list(arguments), prog_name="evalsi", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except click.Abort:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        click.echo("stopped", err=True)
+        return 130
+    except Exception as error:
+        from evalsi.core.errors import EvalsiError
+
+        if not isinstance(error, EvalsiError):
+            raise
+        click.echo(f"error: {error}", err=True)
+        return error.exit_status
+    return status if isinstance(status, int) else 0

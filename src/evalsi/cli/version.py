@@ -1,0 +1,11 @@
+"""`evalsi version`; `evalsi.__main__` answers it without coming here, unless there are more arguments."""
+
+import click
+
+from evalsi import __version__
+
+
+@click.command()
+def version() -> None:
+    """Print the version."""
+    click.echo(__version__)

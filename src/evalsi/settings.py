@@ -1,0 +1,87 @@
+"""Every setting that evalsi reads, once. Nothing else reads the environment.
+
+Users' words (data, evaluators, params) are flags and specs; operators' words (where the store lies, which judge is the
+default) are settings. docs/reference/settings.md is generated from this file.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from evalsi.core.errors import UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeDefaults:
+    """The judge that is used when none is named on the command line. Empty by default: nobody is billed by surprise."""
+
+    provider: str = ""
+    """EVALSI_JUDGE_PROVIDER: `openai-compatible` or `anthropic`."""
+    model: str = ""
+    """EVALSI_JUDGE_MODEL: the model, as the provider names it."""
+    base_url: str = ""
+    """EVALSI_JUDGE_BASE_URL: address of the API, e.g. http://127.0.0.1:8000/v1."""
+    api_key_env: str = ""
+    """EVALSI_JUDGE_API_KEY_ENV: name of the variable that holds the key; by default the provider's usual one."""
+    effort: str = ""
+    """EVALSI_JUDGE_EFFORT: reasoning effort, in the provider's words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """All settings. Build it with `from_environment`; tests build it directly."""
+
+    directory: Path = Path(".evalsi")
+    """EVALSI_DIR: the folder of the local store, made when first needed."""
+    cache_dir: Path | None = None
+    """EVALSI_CACHE_DIR: where judge replies are cached; by default `judge-cache` in the folder of the store."""
+    prices: Path | None = None
+    """EVALSI_PRICES: a JSON file with prices that go before the shipped table."""
+    proxy: str = ""
+    """HTTPS_PROXY or HTTP_PROXY: how model providers are reached; empty for directly."""
+    judge: JudgeDefaults = field(default_factory=JudgeDefaults)
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """Where secrets are looked up by name; never printed, never stored."""
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":
+        """Reads `environment`, by default the process's own."""
+        env = os.environ if environment is None else environment
+        judge = JudgeDefaults(
+            **{entry.name: env.get(f"EVALSI_JUDGE_{entry.name.upper()}", "") for entry in fields(JudgeDefaults)}
+        )
+        cache_dir, prices = env.get("EVALSI_CACHE_DIR"), env.get("EVALSI_PRICES")
+        return cls(
+            directory=Path(env.get("EVALSI_DIR") or ".evalsi"),
+            cache_dir=Path(cache_dir) if cache_dir else None,
+            prices=Path(prices) if prices else None,
+            proxy=env.get("HTTPS_PROXY") or env.get("https_proxy") or env.get("HTTP_PROXY") or env.get("http_proxy") or "",
+            judge=judge,
+            environment=env,
+        )
+
+    @property
+    def database(self) -> Path:
+        return self.directory / "evalsi.db"
+
+    @property
+    def reply_cache(self) -> Path:
+        return (self.cache_dir or self.directory) / "judge-cache.db"
+
+    def secret(self, name: str) -> str:
+        """The value of the environment variable `name`.
+
+        Raises: UsageError: it is not set. The message has its name, never a value.
+        """
+        value = self.environment.get(name, "")
+        if not value:
+            raise UsageError(f"the environment variable {name} is not set", hint=f"export {name}=… and run again")
+        return value
+
+    def style(self) -> dict[str, bool]:
+        """What the environment says about output: `no_color` (NO_COLOR) and `force_color` (FORCE_COLOR)."""
+        return {
+            "no_color": bool(self.environment.get("NO_COLOR")),
+            "force_color": bool(self.environment.get("FORCE_COLOR")),
+        }
