@@ -1,0 +1,130 @@
+"""Summaries for people: one row a metric, its interval as numbers and as a bar, what did not count beside it."""
+
+import csv
+import io
+import sys
+from collections.abc import Sequence
+
+from evalsi.cli.terminal import as_json, console, figure, speaks_unicode
+from evalsi.core.inert import inert_cell
+from evalsi.schema import MetricKind, MetricSummary
+
+BAR_WIDTH = 21
+FORMATS = ("table", "json", "csv", "md")
+
+
+def interval_bar(summary: MetricSummary, *, width: int = BAR_WIDTH, unicode: bool = True) -> str:
+    """The mean and its interval on a line from 0 to 1; "" for metrics that do not live there."""
+    mean, interval = summary.mean, summary.ci
+    low = interval.low if interval is not None else mean
+    high = interval.high if interval is not None else mean
+    if mean is None or low is None or high is None or low < 0 or high > 1:
+        return ""
+    left, right, whisker, dot, rail = "├┤─●·" if unicode else "[]-o."
+    places = [round(value * (width - 1)) for value in (low, high, mean)]
+    cells = [rail] * width
+    if interval is not None:
+        for place in range(places[0], places[1] + 1):
+            cells[place] = whisker
+        cells[places[0]], cells[places[1]] = left, right
+    cells[places[2]] = dot
+    return "".join(cells)
+
+
+def interval_text(summary: MetricSummary) -> str:
+    if summary.ci is None:
+        return figure(None)
+    return f"[{figure(summary.ci.low)}, {figure(summary.ci.high)}]"
+
+
+def mean_text(summary: MetricSummary) -> str:
+    """The mean; of labels, the counts of the commonest."""
+    if summary.kind is MetricKind.LABEL:
+        common = sorted(summary.labels.items(), key=lambda item: -item[1])[:3]
+        return " ".join(f"{label}:{count}" for label, count in common)
+    unit = f" {summary.unit}" if summary.unit and summary.mean is not None else ""
+    return figure(summary.mean) + unit
+
+
+def print_summaries(summaries: Sequence[MetricSummary], output_format: str) -> None:
+    """Writes the summaries to standard output as a table, JSON, CSV or Markdown."""
+    if output_format == "json":
+        print(as_json(summaries))
+    elif output_format == "csv":
+        sys.stdout.write(as_csv(summaries))
+    elif output_format == "md":
+        print(as_markdown(summaries))
+    else:
+        _print_table(summaries)
+
+
+def _print_table(summaries: Sequence[MetricSummary]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    levels = {summary.ci.level for summary in summaries if summary.ci is not None}
+    level = f"{100 * levels.pop():g}% CI" if len(levels) == 1 else "CI"
+    unicode = speaks_unicode()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("metric", no_wrap=True, overflow="ellipsis", max_width=30)
+    for name in ("n", "mean"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column(level, justify="left", no_wrap=True)
+    table.add_column("0" + " " * (BAR_WIDTH - 2) + "1", no_wrap=True, style="cyan")
+    for name in ("skipped", "errors", "coverage"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for summary in summaries:
+        coverage = figure(None) if summary.coverage is None else f"{100 * summary.coverage:.0f}%"
+        table.add_row(
+            Text(summary.metric),
+            f"{summary.n:,}",
+            Text(mean_text(summary), style="bold"),
+            interval_text(summary),
+            interval_bar(summary, unicode=unicode),
+            Text(f"{summary.skipped:,}", style="" if summary.skipped else "dim"),
+            Text(f"{summary.errors:,}", style="red" if summary.errors else "dim"),
+            coverage,
+        )
+    console().print(table)
+
+
+COLUMNS = ("metric", "n", "mean", "ci_low", "ci_high", "ci_method", "skipped", "errors", "cancelled", "coverage")
+
+
+def cells(summary: MetricSummary) -> list[str | int | float | None]:
+    interval = summary.ci
+    return [
+        summary.metric,
+        summary.n,
+        summary.mean,
+        interval.low if interval else None,
+        interval.high if interval else None,
+        interval.method if interval else "",
+        summary.skipped,
+        summary.errors,
+        summary.cancelled,
+        summary.coverage,
+    ]
+
+
+def as_csv(summaries: Sequence[MetricSummary]) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for summary in summaries:
+        writer.writerow(
+            ["" if cell is None else inert_cell(cell) if isinstance(cell, str) else cell for cell in cells(summary)]
+        )
+    return buffer.getvalue()
+
+
+def as_markdown(summaries: Sequence[MetricSummary]) -> str:
+    lines = ["| metric | n | mean | interval | skipped | errors | coverage |", "|---|--:|--:|:-:|--:|--:|--:|"]
+    for summary in summaries:
+        coverage = "–" if summary.coverage is None else f"{100 * summary.coverage:.0f}%"
+        metric = summary.metric.replace("|", "\\|")
+        lines.append(
+            f"| {metric} | {summary.n} | {mean_text(summary)} | {interval_text(summary)} "
+            f"| {summary.skipped} | {summary.errors} | {coverage} |"
+        )
+    return "\n".join(lines)
