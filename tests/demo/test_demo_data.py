@@ -149,18 +149,19 @@ def test_both_judges_replied_once_to_every_answer(records: dict[str, dict[str, d
 
 
 def test_all_but_three_judge_replies_can_be_read() -> None:
-    rows = [(row["judge"], read_reply(row["reply"])) for row in read_rows("judge_replies.jsonl")]
-    assert sum(verdict is None for _, verdict in rows) == 3
-    for judge, verdict in rows:
-        if verdict is None:
-            continue
-        if judge == "correctness":
-            assert verdict["score"] in {0, 0.25, 0.5, 0.75, 1}
-            assert (
-                4 <= len(verdict["reasoning"].split()) <= 40 or not verdict["score"] or verdict["reasoning"] == "Right."
-            )
-        else:
-            assert all(set(claim) == {"claim", "supported"} for claim in verdict["claims"])
+    verdicts: dict[str, list[dict[str, Any] | None]] = {judge: [] for judge in JUDGES}
+    for row in read_rows("judge_replies.jsonl"):
+        verdicts[row["judge"]].append(read_reply(row["reply"]))
+    assert {judge: replies.count(None) for judge, replies in verdicts.items()} == {"correctness": 1, "faithfulness": 2}
+
+    correctness = [verdict for verdict in verdicts["correctness"] if verdict is not None]
+    assert {verdict["score"] for verdict in correctness} == {0, 0.25, 0.5, 0.75, 1}
+    assert min(len(verdict["reasoning"].split()) for verdict in correctness) >= 6
+    assert len({verdict["reasoning"] for verdict in correctness}) == len(correctness)
+
+    claims = [claim for verdict in verdicts["faithfulness"] if verdict is not None for claim in verdict["claims"]]
+    assert all(set(claim) == {"claim", "supported"} for claim in claims)
+    assert {claim["supported"] for claim in claims} == {True, False}
 
 
 def test_two_people_labelled_sixty_answers_and_disagree_on_eight(
