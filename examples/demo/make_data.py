@@ -1,4 +1,4 @@
-"""Expands the hand-written texts in `source/` into the JSON Lines files of `data/`.
+"""Expands the texts composed in `source/` into the JSON Lines files of `data/`.
 
 The questions, answers, references and the judge's words are written once, next to each other, so that a person can
 check them together; this script only adds what follows from them: the retrieved passages, token counts and latencies.
