@@ -13,7 +13,7 @@ import msgspec
 
 from evalsi.engine.columns import SCORED, EvaluatorColumns, results
 from evalsi.results.graded_run import GradedRun
-from evalsi.schema import EvaluationResult
+from evalsi.schema import EvaluationResult, ResultsLayout
 
 API_VERSION = "evals.si/v1alpha1"
 _ENCODER = msgspec.json.Encoder()
@@ -34,11 +34,23 @@ def document_parts(run: GradedRun) -> Iterator[bytes]:
     yield b'{"api_version":' + _ENCODER.encode(API_VERSION) + b',\n"manifest":' + _ENCODER.encode(run.manifest)
     yield b',\n"summaries":' + _ENCODER.encode(run.summaries)
     yield b',\n"gates":' + _ENCODER.encode(run.gates)
+    yield b',\n"layout":' + _ENCODER.encode(_layout(run))
     yield b',\n"records":['
     yield from _joined(rows.records_jsonl.rstrip(b"\n").replace(b"\n", b",\n") for rows in run.read_rows())
-    yield b'],\n"results":['
+    yield b'\n],\n"results":['
     yield from _joined(_result_lines_of(run))
-    yield b"]}\n"
+    yield b"\n]}\n"
+
+
+def _layout(run: GradedRun) -> ResultsLayout:
+    """How many lines of what follow, so that a reader can walk records and results side by side."""
+    records, evaluators = 0, list[str]()
+    for rows in run.read_rows():
+        records += rows.rows
+        evaluators = [columns.evaluator for columns in rows.columns]
+    return ResultsLayout(
+        records=records, evaluators=evaluators, whole_results=sum(columns.rows for columns in run.whole)
+    )
 
 
 def result_dict(result: EvaluationResult) -> dict[str, Any]:
