@@ -21,12 +21,10 @@ _NUMBERS = ("number", "passed")
 
 
 def write_document(run: GradedRun, path: Path) -> None:
-    """Writes the document beside `path` and moves it there when it is whole."""
-    unfinished = path.with_name(path.name + ".unfinished")
-    with unfinished.open("wb") as file:
+    """Writes the document to `path`, a piece at a time."""
+    with path.open("wb") as file:
         for part in document_parts(run):
             file.write(part)
-    unfinished.replace(path)
 
 
 def document_parts(run: GradedRun) -> Iterator[bytes]:
@@ -38,7 +36,7 @@ def document_parts(run: GradedRun) -> Iterator[bytes]:
     yield b',\n"records":['
     yield from _joined(rows.records_jsonl.rstrip(b"\n").replace(b"\n", b",\n") for rows in run.read_rows())
     yield b'\n],\n"results":['
-    yield from _joined(_result_lines_of(run))
+    yield from _joined(",\n".join(lines).encode() for lines in result_lines_of(run))
     yield b"\n]}\n"
 
 
@@ -70,14 +68,15 @@ def _joined(parts: Iterable[bytes]) -> Iterator[bytes]:
             first = False
 
 
-def _result_lines_of(run: GradedRun) -> Iterator[bytes]:
+def result_lines_of(run: GradedRun) -> Iterator[list[str]]:
+    """Every result as a JSON object, in lists of about a batch: per record in the panel's order, whole scopes last."""
     for rows in run.read_rows():
         ids = [identifier(line) for line in rows.record_lines]
         lanes = [result_lines(columns, ids) for columns in rows.columns]
-        yield ",\n".join([line for row in zip(*lanes, strict=True) for line in row]).encode()
+        yield [line for row in zip(*lanes, strict=True) for line in row]
     for columns in run.whole:
         ids = [json.dumps("")] * columns.rows
-        yield ",\n".join(result_lines(columns, ids)).encode()
+        yield result_lines(columns, ids)
 
 
 class _Identified(msgspec.Struct):

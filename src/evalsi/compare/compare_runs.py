@@ -1,0 +1,341 @@
+"""Two graded runs, record by record: what they share, how they differ, and whether the difference can be trusted.
+
+Only records that both runs hold are compared, and how many are not is said. Records are matched by id and, within an
+id, by their order (the trial). Values are kept as one float per record and metric; texts are read again for the records
+that are shown.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import nan
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from evalsi.compare.paired_metric import ComparePlan, PairedMetric, Verdict, compare_values, decide
+from evalsi.core.content import text_of
+from evalsi.engine.columns import SCORED
+from evalsi.engine.summary import cluster_key
+from evalsi.results.graded_run import GradedRows, GradedRun
+from evalsi.schema import Record
+from evalsi.stats import Estimate, mean_estimate
+
+Key = tuple[str, int]
+"""A record's id and which one of that id it is, from 0."""
+MAX_FLIPS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flip:
+    """A record whose value changed, with what both runs answered."""
+
+    record_id: str
+    metric: str
+    before: float
+    after: float
+    input: str
+    reference: str
+    baseline_output: str
+    candidate_output: str
+    explanation: str = ""
+    """Why the candidate's value is what it is, where the evaluator said."""
+
+    @property
+    def change(self) -> float:
+        return self.after - self.before
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsageDifference:
+    """A cost or latency: both means over the shared records that carry it, and the paired difference."""
+
+    name: str
+    unit: str
+    baseline_mean: float
+    candidate_mean: float
+    difference: Estimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """A finished comparison. `verdict` is that of the metrics together: one regression regresses the whole."""
+
+    baseline: str
+    candidate: str
+    metrics: list[PairedMetric]
+    shared: int
+    only_baseline: int
+    only_candidate: int
+    usage: list[UsageDifference] = field(default_factory=list[UsageDifference])
+    flips: list[Flip] = field(default_factory=list[Flip])
+    flips_left_out: int = 0
+    warnings: list[str] = field(default_factory=list[str])
+
+    @property
+    def verdict(self) -> Verdict:
+        verdicts = {metric.verdict for metric in self.metrics}
+        for worst in ("REGRESSED", "IMPROVED"):
+            if worst in verdicts:
+                return worst
+        if not verdicts or verdicts == {"NO DATA"}:
+            return "NO DATA"
+        return "UNCHANGED" if verdicts <= {"UNCHANGED", "NO DATA"} else "INCONCLUSIVE"
+
+    def metric(self, name: str) -> PairedMetric | None:
+        return next((metric for metric in self.metrics if metric.metric == name), None)
+
+
+@dataclass(slots=True)
+class _Values:
+    """What a comparison keeps of a run."""
+
+    rows: dict[Key, int] = field(default_factory=dict[Key, int])
+    metrics: dict[str, list[npt.NDArray[np.float64]]] = field(default_factory=dict[str, list[npt.NDArray[np.float64]]])
+    binary: dict[str, bool] = field(default_factory=dict[str, bool])
+    clusters: list[str] = field(default_factory=list[str])
+    usage: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    count: int = 0
+
+
+class _Glance(msgspec.Struct):
+    """The part of a record that every comparison reads."""
+
+    id: str = ""
+    usage: "_GlanceUsage | None" = None
+
+
+class _GlanceUsage(msgspec.Struct):
+    cost_usd: float | None = None
+    latency: float | None = None
+    output_tokens: float | None = None
+
+
+_GLANCE = msgspec.json.Decoder(_Glance)
+_USAGE = {"cost": ("cost_usd", "USD"), "latency": ("latency", "s"), "output tokens": ("output_tokens", "tokens")}
+
+
+def compare_runs(
+    baseline: GradedRun,
+    candidate: GradedRun,
+    plan: ComparePlan | None = None,
+    *,
+    metrics: Sequence[str] = (),
+    cluster_by: str | None = None,
+    max_flips: int = MAX_FLIPS,
+) -> Comparison:
+    """Compares `candidate` with `baseline`.
+
+    Args:
+        metrics: Which metrics; by default all that both runs have.
+        cluster_by: Metadata key that groups records which are not independent.
+        max_flips: Changed records to carry with their texts; those that fell the most come first.
+    """
+    plan = plan or ComparePlan()
+    before, after = _collect(baseline, cluster_by), _collect(candidate, None)
+    shared = [key for key in before.rows if key in after.rows]
+    rows_before = np.array([before.rows[key] for key in shared], dtype=np.int64)
+    rows_after = np.array([after.rows[key] for key in shared], dtype=np.int64)
+    clusters = [before.clusters[row] for row in rows_before] if cluster_by else None
+    compared: list[PairedMetric] = []
+    values: dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]] = {}
+    for name in before.metrics:
+        if name not in after.metrics or (metrics and name not in metrics):
+            continue
+        summary = candidate.summary(name) or baseline.summary(name)
+        first, second = _joined(before, name)[rows_before], _joined(after, name)[rows_after]
+        values[name] = (first, second)
+        binary = before.binary[name] and after.binary[name]
+        compared.append(
+            compare_values(
+                name,
+                first,
+                second,
+                binary=binary,
+                higher_is_better=summary.higher_is_better if summary is not None else True,
+                bounds=(0.0, 1.0) if binary else None,
+                plan=plan,
+                clusters=clusters,
+            )
+        )
+    compared = decide(compared, plan)
+    changed = _changed(compared, values)
+    shown = _texts(baseline, candidate, [(shared[row], rest) for row, *rest in changed[:max_flips]], before, after)
+    return Comparison(
+        baseline=baseline.title,
+        candidate=candidate.title,
+        metrics=compared,
+        shared=len(shared),
+        only_baseline=len(before.rows) - len(shared),
+        only_candidate=len(after.rows) - len(shared),
+        usage=_usage(before, after, rows_before, rows_after, plan),
+        flips=shown,
+        flips_left_out=max(0, len(changed) - max_flips),
+        warnings=_warnings(baseline, candidate, before, after, len(shared)),
+    )
+
+
+def _collect(run: GradedRun, cluster_by: str | None) -> _Values:
+    found = _Values()
+    seen: dict[str, int] = {}
+    for rows in run.read_rows():
+        for line in rows.record_lines:
+            glance = _GLANCE.decode(line)
+            trial = seen.get(glance.id, 0)
+            seen[glance.id] = trial + 1
+            found.rows[glance.id, trial] = found.count
+            found.count += 1
+            for name, (attribute, _) in _USAGE.items():
+                value = getattr(glance.usage, attribute) if glance.usage is not None else None
+                found.usage.setdefault(name, []).append(nan if value is None else value)
+        if cluster_by:
+            found.clusters += [cluster_key(record, cluster_by) for record in rows.records]
+        _collect_metrics(found, rows)
+    return found
+
+
+def _collect_metrics(found: _Values, rows: GradedRows) -> None:
+    done = found.count - rows.rows
+    for columns in rows.columns:
+        for output, column in columns.columns.items():
+            if column.kind not in ("number", "passed"):
+                continue
+            name = columns.metric(output)
+            pieces = found.metrics.setdefault(name, [np.full(done, nan)] if done else [])
+            scored = np.frombuffer(columns.outcomes, dtype=np.uint8) == SCORED
+            pieces.append(np.where(scored, column.array(), nan))
+            found.binary[name] = found.binary.get(name, True) and column.kind == "passed"
+    for pieces in found.metrics.values():
+        missing = found.count - sum(piece.size for piece in pieces)
+        if missing:
+            pieces.append(np.full(missing, nan))
+
+
+def _joined(values: _Values, name: str) -> npt.NDArray[np.float64]:
+    pieces = values.metrics[name]
+    if len(pieces) > 1:
+        values.metrics[name] = pieces = [np.concatenate(pieces)]
+    return pieces[0] if pieces else np.full(values.count, nan)
+
+
+def _usage(
+    before: _Values,
+    after: _Values,
+    rows_before: npt.NDArray[np.int64],
+    rows_after: npt.NDArray[np.int64],
+    plan: ComparePlan,
+) -> list[UsageDifference]:
+    found: list[UsageDifference] = []
+    for name, (_, unit) in _USAGE.items():
+        if not rows_before.size:
+            continue
+        first = np.array(before.usage[name])[rows_before]
+        second = np.array(after.usage[name])[rows_after]
+        both = ~(np.isnan(first) | np.isnan(second))
+        if both.any():
+            found.append(
+                UsageDifference(
+                    name=name,
+                    unit=unit,
+                    baseline_mean=float(first[both].mean()),
+                    candidate_mean=float(second[both].mean()),
+                    difference=mean_estimate(second[both] - first[both], plan.level),
+                )
+            )
+    return found
+
+
+def _changed(
+    metrics: list[PairedMetric], values: dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]
+) -> list[tuple[int, str, float, float]]:
+    """(row, metric, before, after) of every change, verdicts before numbers, losses before gains, largest first."""
+    changes: list[tuple[tuple[bool, bool, float], tuple[int, str, float, float]]] = []
+    for metric in metrics:
+        first, second = values[metric.metric]
+        direction = -1.0 if metric.higher_is_better is False else 1.0
+        for row in np.flatnonzero(~np.isnan(first) & ~np.isnan(second) & (first != second)):
+            gain = direction * float(second[row] - first[row])
+            entry = (int(row), metric.metric, float(first[row]), float(second[row]))
+            changes.append(((not metric.binary, gain > 0, -abs(gain)), entry))
+    changes.sort(key=lambda change: change[0])
+    return [entry for _, entry in changes]
+
+
+def _texts(
+    baseline: GradedRun,
+    candidate: GradedRun,
+    wanted: list[tuple[Key, list[object]]],
+    before: _Values,
+    after: _Values,
+) -> list[Flip]:
+    rows = {before.rows[key] for key, _ in wanted}
+    records_before = dict(_records_at(baseline, rows))
+    rows_after = {after.rows[key] for key, _ in wanted}
+    records_after = dict(_records_at(candidate, rows_after))
+    flips: list[Flip] = []
+    for key, (metric, first, second) in wanted:
+        old, _ = records_before[before.rows[key]]
+        new, explanations = records_after[after.rows[key]]
+        flips.append(
+            Flip(
+                record_id=key[0],
+                metric=str(metric),
+                before=float(first),  # pyright: ignore[reportArgumentType]
+                after=float(second),  # pyright: ignore[reportArgumentType]
+                input=text_of(new.input),
+                reference=text_of(new.reference),
+                baseline_output=text_of(old.output),
+                candidate_output=text_of(new.output),
+                explanation=explanations.get(str(metric), ""),
+            )
+        )
+    return flips
+
+
+def _records_at(run: GradedRun, wanted: set[int]) -> Iterator[tuple[int, tuple[Record, dict[str, str]]]]:
+    """The records at the wanted rows, decoded, with the explanations of their metrics."""
+    first = 0
+    for rows in run.read_rows():
+        here = [row for row in wanted if first <= row < first + rows.rows]
+        for row in here:
+            record = msgspec.json.decode(rows.record_lines[row - first], type=Record)
+            explanations: dict[str, str] = {}
+            for columns in rows.columns:
+                note = columns.notes.get(row - first)
+                for output, text in (note.explanations if note is not None else {}).items():
+                    explanations[columns.metric(output)] = text
+            yield row, (record, explanations)
+        first += rows.rows
+
+
+def _warnings(
+    baseline: GradedRun, candidate: GradedRun, before: _Values, after: _Values, shared: int
+) -> list[str]:
+    found: list[str] = []
+    if not shared:
+        found.append("the runs share no record id, so there is nothing to compare")
+    elif shared < max(before.count, after.count):
+        found.append(
+            f"{before.count - shared} records are only in the baseline and {after.count - shared} only in the "
+            "candidate; they are left out"
+        )
+    old = {evaluator.name: evaluator for evaluator in baseline.manifest.evaluators}
+    for evaluator in candidate.manifest.evaluators:
+        other = old.get(evaluator.name)
+        if other is None or other.manifest is None or evaluator.manifest is None:
+            continue
+        if other.manifest.version != evaluator.manifest.version:
+            found.append(
+                f"{evaluator.name} ran as version {other.manifest.version} in the baseline and "
+                f"{evaluator.manifest.version} in the candidate"
+            )
+        elif other.params != evaluator.params:
+            found.append(f"{evaluator.name} ran with different params")
+    judges_before = {judge.settings_sha256 for judge in baseline.manifest.judges}
+    judges_after = {judge.settings_sha256 for judge in candidate.manifest.judges}
+    if judges_before != judges_after and judges_before and judges_after:
+        found.append("the runs were judged by different judges or judge settings")
+    only = sorted(set(before.metrics) ^ set(after.metrics))
+    if only:
+        found.append(f"only in one of the runs: {', '.join(only)}")
+    return found
