@@ -11,11 +11,17 @@ import sys
 import tempfile
 from pathlib import Path
 
+from render_json import render_json
+from render_json_schema import render_json_schemas
+from render_pages import render_pages
 from render_structs import render_structs
+from render_wire import render_wire
 from schema_model import Schema, read_schema
 
 ROOT = Path(__file__).resolve().parent.parent
 STRUCTS = Path("src/evalsi/schema")
+JSON_SCHEMAS = STRUCTS / "jsonschema"
+PAGES = Path("docs/reference/schema")
 
 
 def main() -> int:
@@ -56,15 +62,22 @@ def lint() -> bool:
 def render(schema: Schema) -> dict[Path, bytes]:
     """Content of every generated file by its path below the root."""
     files: dict[Path, bytes] = {}
-    for name, text in render_structs(schema).items():
+    for name, text in (render_structs(schema) | render_json(schema)).items():
         files[STRUCTS / name] = text.encode()
+    for name, content in render_wire(schema).items():
+        files[STRUCTS / name] = content
+    for name, text in render_json_schemas(schema).items():
+        files[JSON_SCHEMAS / name] = text.encode()
+    for name, text in render_pages(schema).items():
+        files[PAGES / name] = text.encode()
     return files
 
 
 def stale_files(files: dict[Path, bytes]) -> list[Path]:
-    """Generated files on disk that nothing generates any more, told by the notice in their first line."""
-    candidates = [path.relative_to(ROOT) for path in (ROOT / STRUCTS).glob("*.py")]
-    return [path for path in candidates if path not in files and (ROOT / path).read_text().startswith("# Generated")]
+    """Generated files on disk that nothing generates any more: all else in a folder that is ours alone."""
+    ours = (STRUCTS / "generated", STRUCTS / "wire", JSON_SCHEMAS, PAGES)
+    found = [path for folder in ours for path in (ROOT / folder).glob("*.*")]
+    return sorted(path.relative_to(ROOT) for path in found if path.relative_to(ROOT) not in files)
 
 
 def same(path: Path, content: bytes) -> bool:

@@ -32,13 +32,16 @@ ZEROS: dict[Kind, str] = {
     "double": "0.0",
     "object": "{}",
 }
+INNER_DOC = "What the generator writes in Python. Import from `evalsi.schema`, which exports every type."
 ALIASES = ("Int32", "Int64", "JsonObject", "JsonValue", "Seconds", "Timestamp")
 
 
 def render_structs(schema: Schema) -> dict[str, str]:
-    """Text of each module by its file name, `__init__.py` among them."""
-    modules = {f"{file.module}.py": render_module(schema, file) for file in schema.files if file.messages or file.enums}
-    return modules | {"__init__.py": render_package(schema)}
+    """Text of each module by its path below the schema package."""
+    files = [file for file in schema.files if file.messages or file.enums]
+    modules = {f"generated/{file.module}.py": render_module(schema, file) for file in files}
+    inner = NOTICE.format(source="proto/") + f'\n"""{INNER_DOC}"""\n'
+    return modules | {"__init__.py": render_package(schema), "generated/__init__.py": inner}
 
 
 def render_module(schema: Schema, file: SchemaFile) -> str:
@@ -65,7 +68,10 @@ def render_module(schema: Schema, file: SchemaFile) -> str:
     ]
     if file.messages:
         head += ["import msgspec", ""]
-    head += [f"from evalsi.schema.{module} import {', '.join(sorted(foreign[module]))}" for module in sorted(foreign)]
+    head += [
+        f"from evalsi.schema.generated.{module} import {', '.join(sorted(foreign[module]))}"
+        for module in sorted(foreign)
+    ]
     if used:
         head.append(f"from evalsi.schema.scalar_types import {', '.join(used)}")
     if file.enums:
@@ -192,7 +198,7 @@ def render_package(schema: Schema) -> str:
     names_of = {file.module: sorted(n for n, home in schema.home.items() if home == file.module) for file in files}
     for module in sorted(names_of):
         lines += [
-            f"    from evalsi.schema.{module} import (",
+            f"    from evalsi.schema.generated.{module} import (",
             *(f"        {name}," for name in names_of[module]),
             "    )",
         ]
@@ -206,7 +212,7 @@ def render_package(schema: Schema) -> str:
         "    home = _HOME.get(name)",
         "    if home is None:",
         '        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")',
-        '    found = getattr(import_module(f"evalsi.schema.{home}"), name)',
+        '    found = getattr(import_module(f"evalsi.schema.generated.{home}"), name)',
         "    globals()[name] = found",
         "    return found",
         "",

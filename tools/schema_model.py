@@ -46,6 +46,8 @@ WELL_KNOWN: dict[str, Kind] = {
     ".google.protobuf.Duration": "duration",
     ".google.protobuf.Timestamp": "timestamp",
 }
+# Times that are measured rather than set. Files have always carried them as numbers of milliseconds, `latency_ms`.
+MEASURED_TIMES = ("latency", "duration")
 # Numbers of fields inside descriptor.proto, by which comments are addressed.
 MESSAGE, ENUM, SERVICE, MESSAGE_FIELD, ENUM_VALUE, SERVICE_METHOD, MESSAGE_ONEOF = 4, 5, 6, 2, 2, 2, 8
 
@@ -62,6 +64,8 @@ class Field:
     oneof: str
     """Name of the oneof the field belongs to, or empty."""
     doc: str
+    measured: bool
+    """True for a time that was measured; files write it in milliseconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,6 +272,7 @@ def read_field(
         type_name=last_part(typed.type_name) if kind in ("enum", "message") else "",
         oneof=message.oneof_decl[one.oneof_index].name if in_oneof else "",
         doc=doc,
+        measured=kind == "duration" and one.name in MEASURED_TIMES,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Self
 
 
 class SchemaEnum(enum.StrEnum):
+    _value_: str
     number: int
     """Number of the member in the schema, stable for ever."""
     proto_name: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import msgspec
 
-from evalsi.schema.record import Usage
+from evalsi.schema.generated.record import Usage
 from evalsi.schema.scalar_types import Int32, Int64, JsonValue, Seconds
 from evalsi.schema.schema_enum import SchemaEnum
 

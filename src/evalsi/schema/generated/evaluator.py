@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import msgspec
 
-from evalsi.schema.record import IsolationLevel, Record
-from evalsi.schema.score import Score
+from evalsi.schema.generated.record import IsolationLevel, Record
+from evalsi.schema.generated.score import Score
 from evalsi.schema.scalar_types import Int32, JsonObject, Seconds
 from evalsi.schema.schema_enum import SchemaEnum
 

@@ -1,0 +1,3224 @@
+# Generated from proto/ by tools/generate_schema.py. Edit the source, then run `make generate`.
+"""A function for each message and written form, from a Struct to plain JSON values.
+
+Used through `evalsi.schema.json_codec`, which describes the two forms.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
+
+from evalsi.schema.json_text import duration_text, milliseconds, timestamp_text
+
+if TYPE_CHECKING:
+    from evalsi.schema import (
+        A2AAgent,
+        AgentBudget,
+        AgentTarget,
+        BoundRunEvaluator,
+        Budget,
+        BuiltinHarness,
+        CLIAgent,
+        Checker,
+        CommandHarness,
+        ConfidenceInterval,
+        Content,
+        ContextManagement,
+        CredentialGrant,
+        DatasetManifest,
+        DatasetSource,
+        DatasetVersionRef,
+        Environment,
+        EnvironmentService,
+        EscalationPolicy,
+        EvaluateRequest,
+        EvaluateResponse,
+        EvaluateStreamConfig,
+        EvaluateStreamRequest,
+        EvaluateStreamResponse,
+        EvaluationResult,
+        EvaluatorExample,
+        EvaluatorManifest,
+        EvaluatorRef,
+        ExternalHarness,
+        Gate,
+        GateResult,
+        GitState,
+        HTTPAgent,
+        Harness,
+        Hook,
+        InlineRecords,
+        Interjection,
+        IsolationReport,
+        JudgeManifest,
+        ListCredentialsRequest,
+        ListCredentialsResponse,
+        ListEvaluatorsRequest,
+        ListEvaluatorsResponse,
+        MCPAgent,
+        MCPOAuth,
+        MCPServer,
+        MediaRef,
+        Message,
+        Messages,
+        MetricSpec,
+        MetricSummaries,
+        MetricSummary,
+        MockTool,
+        Observation,
+        Pricing,
+        Progress,
+        Provenance,
+        Record,
+        Recording,
+        RejectedLine,
+        Requirements,
+        ResponsesAgent,
+        ResultsFile,
+        Run,
+        RunEvaluationContract,
+        RunManifest,
+        RunOutputs,
+        RunProvenance,
+        RunSpec,
+        SandboxPolicy,
+        Scheduling,
+        Score,
+        Step,
+        SummaryOptions,
+        TabularRow,
+        Target,
+        TaskCheck,
+        Tensor,
+        Thinking,
+        ToolCall,
+        ToolFault,
+        Tools,
+        TraceProvenance,
+        TraceQuery,
+        Trajectory,
+        TrialAdvice,
+        Unpinned,
+        Usage,
+        UserSimulator,
+    )
+
+
+def rest_AgentTarget(m: AgentTarget) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.a2a
+    if v is not None:
+        d["a2a"] = rest_A2AAgent(v)
+    v = m.mcp
+    if v is not None:
+        d["mcp"] = rest_MCPAgent(v)
+    v = m.responses
+    if v is not None:
+        d["responses"] = rest_ResponsesAgent(v)
+    v = m.http
+    if v is not None:
+        d["http"] = rest_HTTPAgent(v)
+    v = m.cli
+    if v is not None:
+        d["cli"] = rest_CLIAgent(v)
+    return d
+
+
+def file_AgentTarget(m: AgentTarget) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.a2a
+    if v is not None:
+        d["a2a"] = file_A2AAgent(v)
+    v = m.mcp
+    if v is not None:
+        d["mcp"] = file_MCPAgent(v)
+    v = m.responses
+    if v is not None:
+        d["responses"] = file_ResponsesAgent(v)
+    v = m.http
+    if v is not None:
+        d["http"] = file_HTTPAgent(v)
+    v = m.cli
+    if v is not None:
+        d["cli"] = file_CLIAgent(v)
+    return d
+
+
+def rest_A2AAgent(m: A2AAgent) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "url": m.url,
+        "headersEnv": m.headers_env,
+        "stream": m.stream,
+        "binding": m.binding,
+    }
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    return d
+
+
+def file_A2AAgent(m: A2AAgent) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.url:
+        d["url"] = m.url
+    if m.headers_env:
+        d["headers_env"] = m.headers_env
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    d["stream"] = m.stream
+    if m.binding:
+        d["binding"] = m.binding
+    return d
+
+
+def rest_MCPAgent(m: MCPAgent) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "url": m.url,
+        "tool": m.tool,
+        "argument": m.argument,
+        "headersEnv": m.headers_env,
+    }
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    return d
+
+
+def file_MCPAgent(m: MCPAgent) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.url:
+        d["url"] = m.url
+    if m.tool:
+        d["tool"] = m.tool
+    if m.argument:
+        d["argument"] = m.argument
+    if m.headers_env:
+        d["headers_env"] = m.headers_env
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    return d
+
+
+def rest_ResponsesAgent(m: ResponsesAgent) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "baseUrl": m.base_url,
+        "model": m.model,
+        "apiKeyEnv": m.api_key_env,
+    }
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    return d
+
+
+def file_ResponsesAgent(m: ResponsesAgent) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.base_url:
+        d["base_url"] = m.base_url
+    if m.model:
+        d["model"] = m.model
+    if m.api_key_env:
+        d["api_key_env"] = m.api_key_env
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    return d
+
+
+def rest_HTTPAgent(m: HTTPAgent) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "url": m.url,
+        "method": m.method,
+        "headersEnv": m.headers_env,
+        "bodyTemplate": m.body_template,
+        "outputPath": m.output_path,
+        "messagesPath": m.messages_path,
+        "usagePath": m.usage_path,
+        "trajectoryPath": m.trajectory_path,
+        "stream": m.stream,
+        "deltaPath": m.delta_path,
+        "stopReasonPath": m.stop_reason_path,
+    }
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    return d
+
+
+def file_HTTPAgent(m: HTTPAgent) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.url:
+        d["url"] = m.url
+    if m.method:
+        d["method"] = m.method
+    if m.headers_env:
+        d["headers_env"] = m.headers_env
+    if m.body_template:
+        d["body_template"] = m.body_template
+    if m.output_path:
+        d["output_path"] = m.output_path
+    if m.messages_path:
+        d["messages_path"] = m.messages_path
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    if m.usage_path:
+        d["usage_path"] = m.usage_path
+    if m.trajectory_path:
+        d["trajectory_path"] = m.trajectory_path
+    d["stream"] = m.stream
+    if m.delta_path:
+        d["delta_path"] = m.delta_path
+    if m.stop_reason_path:
+        d["stop_reason_path"] = m.stop_reason_path
+    return d
+
+
+def rest_CLIAgent(m: CLIAgent) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "command": m.command,
+        "install": m.install,
+        "envFrom": m.env_from,
+        "allowHosts": m.allow_hosts,
+        "outputFormat": m.output_format,
+    }
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    return d
+
+
+def file_CLIAgent(m: CLIAgent) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.command:
+        d["command"] = m.command
+    if m.install:
+        d["install"] = m.install
+    if m.env_from:
+        d["env_from"] = m.env_from
+    if m.allow_hosts:
+        d["allow_hosts"] = m.allow_hosts
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    if m.output_format:
+        d["output_format"] = m.output_format
+    return d
+
+
+def rest_Harness(m: Harness) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.builtin
+    if v is not None:
+        d["builtin"] = rest_BuiltinHarness(v)
+    v = m.external
+    if v is not None:
+        d["external"] = rest_ExternalHarness(v)
+    return d
+
+
+def file_Harness(m: Harness) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.builtin
+    if v is not None:
+        d["builtin"] = file_BuiltinHarness(v)
+    v = m.external
+    if v is not None:
+        d["external"] = file_ExternalHarness(v)
+    return d
+
+
+def rest_AgentBudget(m: AgentBudget) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "usd": m.usd,
+        "tokens": m.tokens,
+    }
+    v = m.wall_clock
+    if v is not None:
+        d["wallClock"] = duration_text(v)
+    return d
+
+
+def file_AgentBudget(m: AgentBudget) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["usd"] = m.usd
+    v = m.wall_clock
+    if v is not None:
+        d["wall_clock"] = duration_text(v)
+    d["tokens"] = m.tokens
+    return d
+
+
+def rest_Pricing(m: Pricing) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "inputPerMtok": m.input_per_mtok,
+        "outputPerMtok": m.output_per_mtok,
+    }
+    return d
+
+
+def file_Pricing(m: Pricing) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["input_per_mtok"] = m.input_per_mtok
+    d["output_per_mtok"] = m.output_per_mtok
+    return d
+
+
+def rest_MCPServer(m: MCPServer) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "url": m.url,
+        "command": m.command,
+        "headersEnv": m.headers_env,
+        "tools": m.tools,
+        "timeoutS": m.timeout_s,
+        "toolTimeoutS": m.tool_timeout_s,
+        "resources": m.resources,
+        "prompts": m.prompts,
+        "elicitation": m.elicitation,
+    }
+    v = m.oauth
+    if v is not None:
+        d["oauth"] = rest_MCPOAuth(v)
+    return d
+
+
+def file_MCPServer(m: MCPServer) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.url:
+        d["url"] = m.url
+    if m.command:
+        d["command"] = m.command
+    if m.headers_env:
+        d["headers_env"] = m.headers_env
+    if m.tools:
+        d["tools"] = m.tools
+    d["timeout_s"] = m.timeout_s
+    if m.tool_timeout_s:
+        d["tool_timeout_s"] = m.tool_timeout_s
+    d["resources"] = m.resources
+    d["prompts"] = m.prompts
+    d["elicitation"] = m.elicitation
+    v = m.oauth
+    if v is not None:
+        d["oauth"] = file_MCPOAuth(v)
+    return d
+
+
+def rest_MCPOAuth(m: MCPOAuth) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "tokenUrl": m.token_url,
+        "clientIdEnv": m.client_id_env,
+        "clientSecretEnv": m.client_secret_env,
+        "scope": m.scope,
+    }
+    return d
+
+
+def file_MCPOAuth(m: MCPOAuth) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.token_url:
+        d["token_url"] = m.token_url
+    if m.client_id_env:
+        d["client_id_env"] = m.client_id_env
+    if m.client_secret_env:
+        d["client_secret_env"] = m.client_secret_env
+    if m.scope:
+        d["scope"] = m.scope
+    return d
+
+
+def rest_MockTool(m: MockTool) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "description": m.description,
+        "inputSchema": m.input_schema,
+        "response": m.response,
+        "responses": m.responses,
+    }
+    return d
+
+
+def file_MockTool(m: MockTool) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.description:
+        d["description"] = m.description
+    if m.input_schema:
+        d["input_schema"] = m.input_schema
+    if m.response:
+        d["response"] = m.response
+    if m.responses:
+        d["responses"] = m.responses
+    return d
+
+
+def rest_ToolFault(m: ToolFault) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "tool": m.tool,
+        "kind": m.kind,
+        "rate": m.rate,
+        "payload": m.payload,
+    }
+    return d
+
+
+def file_ToolFault(m: ToolFault) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.tool:
+        d["tool"] = m.tool
+    if m.kind:
+        d["kind"] = m.kind
+    d["rate"] = m.rate
+    if m.payload:
+        d["payload"] = m.payload
+    return d
+
+
+def rest_Tools(m: Tools) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "mcp": [rest_MCPServer(v) for v in m.mcp],
+        "mocks": [rest_MockTool(v) for v in m.mocks],
+        "faults": [rest_ToolFault(v) for v in m.faults],
+        "builtin": m.builtin,
+    }
+    v = m.sandbox
+    if v is not None:
+        d["sandbox"] = v
+    return d
+
+
+def file_Tools(m: Tools) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.sandbox
+    if v is not None:
+        d["sandbox"] = v
+    if m.mcp:
+        d["mcp"] = [file_MCPServer(v) for v in m.mcp]
+    if m.mocks:
+        d["mocks"] = [file_MockTool(v) for v in m.mocks]
+    if m.faults:
+        d["faults"] = [file_ToolFault(v) for v in m.faults]
+    if m.builtin:
+        d["builtin"] = m.builtin
+    return d
+
+
+def rest_UserSimulator(m: UserSimulator) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "judge": m.judge,
+        "persona": m.persona,
+        "goal": m.goal,
+        "maxTurns": m.max_turns,
+    }
+    return d
+
+
+def file_UserSimulator(m: UserSimulator) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.judge:
+        d["judge"] = m.judge
+    if m.persona:
+        d["persona"] = m.persona
+    if m.goal:
+        d["goal"] = m.goal
+    d["max_turns"] = m.max_turns
+    return d
+
+
+def rest_Recording(m: Recording) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "mode": m.mode,
+        "dir": m.dir,
+        "branchAtStep": m.branch_at_step,
+        "forkAs": m.fork_as,
+    }
+    return d
+
+
+def file_Recording(m: Recording) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.mode:
+        d["mode"] = m.mode
+    if m.dir:
+        d["dir"] = m.dir
+    d["branch_at_step"] = m.branch_at_step
+    if m.fork_as:
+        d["fork_as"] = m.fork_as
+    return d
+
+
+def rest_EscalationPolicy(m: EscalationPolicy) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "allow": m.allow,
+    }
+    return d
+
+
+def file_EscalationPolicy(m: EscalationPolicy) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.allow:
+        d["allow"] = m.allow
+    return d
+
+
+def rest_BuiltinHarness(m: BuiltinHarness) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "maxSteps": m.max_steps,
+        "instructions": m.instructions,
+        "hooks": [rest_Hook(v) for v in m.hooks],
+        "delegateSteps": m.delegate_steps,
+        "profile": m.profile,
+        "interjections": [rest_Interjection(v) for v in m.interjections],
+    }
+    v = m.budget
+    if v is not None:
+        d["budget"] = rest_AgentBudget(v)
+    v = m.pricing
+    if v is not None:
+        d["pricing"] = rest_Pricing(v)
+    v = m.tools
+    if v is not None:
+        d["tools"] = rest_Tools(v)
+    v = m.user_simulator
+    if v is not None:
+        d["userSimulator"] = rest_UserSimulator(v)
+    v = m.recording
+    if v is not None:
+        d["recording"] = rest_Recording(v)
+    v = m.escalation
+    if v is not None:
+        d["escalation"] = rest_EscalationPolicy(v)
+    v = m.parallel_tool_calls
+    if v is not None:
+        d["parallelToolCalls"] = v
+    v = m.context
+    if v is not None:
+        d["context"] = rest_ContextManagement(v)
+    return d
+
+
+def file_BuiltinHarness(m: BuiltinHarness) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["max_steps"] = m.max_steps
+    v = m.budget
+    if v is not None:
+        d["budget"] = file_AgentBudget(v)
+    v = m.pricing
+    if v is not None:
+        d["pricing"] = file_Pricing(v)
+    v = m.tools
+    if v is not None:
+        d["tools"] = file_Tools(v)
+    v = m.user_simulator
+    if v is not None:
+        d["user_simulator"] = file_UserSimulator(v)
+    v = m.recording
+    if v is not None:
+        d["recording"] = file_Recording(v)
+    v = m.escalation
+    if v is not None:
+        d["escalation"] = file_EscalationPolicy(v)
+    v = m.parallel_tool_calls
+    if v is not None:
+        d["parallel_tool_calls"] = v
+    if m.instructions:
+        d["instructions"] = m.instructions
+    v = m.context
+    if v is not None:
+        d["context"] = file_ContextManagement(v)
+    if m.hooks:
+        d["hooks"] = [file_Hook(v) for v in m.hooks]
+    d["delegate_steps"] = m.delegate_steps
+    if m.profile:
+        d["profile"] = m.profile
+    if m.interjections:
+        d["interjections"] = [file_Interjection(v) for v in m.interjections]
+    return d
+
+
+def rest_Interjection(m: Interjection) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "atStep": m.at_step,
+        "message": m.message,
+    }
+    return d
+
+
+def file_Interjection(m: Interjection) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["at_step"] = m.at_step
+    if m.message:
+        d["message"] = m.message
+    return d
+
+
+def rest_Hook(m: Hook) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "python": m.python,
+        "config": m.config,
+    }
+    return d
+
+
+def file_Hook(m: Hook) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.python:
+        d["python"] = m.python
+    if m.config:
+        d["config"] = m.config
+    return d
+
+
+def rest_ContextManagement(m: ContextManagement) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "strategy": m.strategy,
+        "windowTokens": m.window_tokens,
+        "trigger": m.trigger,
+        "target": m.target,
+        "keepRecent": m.keep_recent,
+        "keepTurns": m.keep_turns,
+        "summaryMaxTokens": m.summary_max_tokens,
+        "spillOutputs": m.spill_outputs,
+        "rounds": m.rounds,
+        "roundSteps": m.round_steps,
+    }
+    return d
+
+
+def file_ContextManagement(m: ContextManagement) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.strategy:
+        d["strategy"] = m.strategy
+    d["window_tokens"] = m.window_tokens
+    d["trigger"] = m.trigger
+    d["target"] = m.target
+    d["keep_recent"] = m.keep_recent
+    d["keep_turns"] = m.keep_turns
+    d["summary_max_tokens"] = m.summary_max_tokens
+    d["spill_outputs"] = m.spill_outputs
+    d["rounds"] = m.rounds
+    d["round_steps"] = m.round_steps
+    return d
+
+
+def rest_ExternalHarness(m: ExternalHarness) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "config": m.config,
+    }
+    v = m.address
+    if v is not None:
+        d["address"] = v
+    v = m.command
+    if v is not None:
+        d["command"] = rest_CommandHarness(v)
+    v = m.python
+    if v is not None:
+        d["python"] = v
+    return d
+
+
+def file_ExternalHarness(m: ExternalHarness) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.address
+    if v is not None:
+        d["address"] = v
+    v = m.command
+    if v is not None:
+        d["command"] = file_CommandHarness(v)
+    v = m.python
+    if v is not None:
+        d["python"] = v
+    if m.config:
+        d["config"] = m.config
+    return d
+
+
+def rest_CommandHarness(m: CommandHarness) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "argv": m.argv,
+    }
+    return d
+
+
+def file_CommandHarness(m: CommandHarness) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.argv:
+        d["argv"] = m.argv
+    return d
+
+
+def rest_SandboxPolicy(m: SandboxPolicy) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "minIsolation": m.min_isolation,
+        "network": m.network,
+        "allowHosts": m.allow_hosts,
+        "memoryMb": m.memory_mb,
+        "maxProcs": m.max_procs,
+        "workdir": m.workdir,
+        "readOnlyRoot": m.read_only_root,
+    }
+    return d
+
+
+def file_SandboxPolicy(m: SandboxPolicy) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.min_isolation:
+        d["min_isolation"] = m.min_isolation
+    if m.network:
+        d["network"] = m.network
+    if m.allow_hosts:
+        d["allow_hosts"] = m.allow_hosts
+    d["memory_mb"] = m.memory_mb
+    d["max_procs"] = m.max_procs
+    if m.workdir:
+        d["workdir"] = m.workdir
+    d["read_only_root"] = m.read_only_root
+    return d
+
+
+def rest_Checker(m: Checker) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "command": m.command,
+        "files": m.files,
+        "parser": m.parser,
+        "protect": m.protect,
+        "onChange": m.on_change,
+        "isolation": m.isolation,
+        "outputs": m.outputs,
+    }
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    return d
+
+
+def file_Checker(m: Checker) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.command:
+        d["command"] = m.command
+    if m.files:
+        d["files"] = m.files
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    if m.parser:
+        d["parser"] = m.parser
+    if m.protect:
+        d["protect"] = m.protect
+    if m.on_change:
+        d["on_change"] = m.on_change
+    if m.isolation:
+        d["isolation"] = m.isolation
+    if m.outputs:
+        d["outputs"] = m.outputs
+    return d
+
+
+def rest_Environment(m: Environment) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "image": m.image,
+        "files": m.files,
+        "setup": m.setup,
+        "setupNetwork": m.setup_network,
+        "setupAllowHosts": m.setup_allow_hosts,
+        "env": m.env,
+        "services": [rest_EnvironmentService(v) for v in m.services],
+    }
+    v = m.setup_timeout
+    if v is not None:
+        d["setupTimeout"] = duration_text(v)
+    v = m.sandbox
+    if v is not None:
+        d["sandbox"] = rest_SandboxPolicy(v)
+    v = m.checker
+    if v is not None:
+        d["checker"] = rest_Checker(v)
+    v = m.command_timeout
+    if v is not None:
+        d["commandTimeout"] = duration_text(v)
+    v = m.service_lifetime
+    if v is not None:
+        d["serviceLifetime"] = duration_text(v)
+    return d
+
+
+def file_Environment(m: Environment) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.image:
+        d["image"] = m.image
+    if m.files:
+        d["files"] = m.files
+    if m.setup:
+        d["setup"] = m.setup
+    v = m.setup_timeout
+    if v is not None:
+        d["setup_timeout"] = duration_text(v)
+    if m.setup_network:
+        d["setup_network"] = m.setup_network
+    if m.setup_allow_hosts:
+        d["setup_allow_hosts"] = m.setup_allow_hosts
+    v = m.sandbox
+    if v is not None:
+        d["sandbox"] = file_SandboxPolicy(v)
+    v = m.checker
+    if v is not None:
+        d["checker"] = file_Checker(v)
+    if m.env:
+        d["env"] = m.env
+    v = m.command_timeout
+    if v is not None:
+        d["command_timeout"] = duration_text(v)
+    if m.services:
+        d["services"] = [file_EnvironmentService(v) for v in m.services]
+    v = m.service_lifetime
+    if v is not None:
+        d["service_lifetime"] = duration_text(v)
+    return d
+
+
+def rest_EnvironmentService(m: EnvironmentService) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "image": m.image,
+        "command": m.command,
+        "env": m.env,
+        "port": m.port,
+        "dependsOn": m.depends_on,
+        "memoryMb": m.memory_mb,
+        "cpuMillis": m.cpu_millis,
+    }
+    return d
+
+
+def file_EnvironmentService(m: EnvironmentService) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.image:
+        d["image"] = m.image
+    if m.command:
+        d["command"] = m.command
+    if m.env:
+        d["env"] = m.env
+    d["port"] = m.port
+    if m.depends_on:
+        d["depends_on"] = m.depends_on
+    d["memory_mb"] = m.memory_mb
+    d["cpu_millis"] = m.cpu_millis
+    return d
+
+
+def rest_Record(m: Record) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+        "context": [rest_Content(v) for v in m.context],
+        "metadata": m.metadata,
+        "notes": m.notes,
+        "stopReason": m.stop_reason,
+    }
+    v = m.input
+    if v is not None:
+        d["input"] = rest_Content(v)
+    v = m.output
+    if v is not None:
+        d["output"] = rest_Content(v)
+    v = m.reference
+    if v is not None:
+        d["reference"] = rest_Content(v)
+    v = m.trajectory
+    if v is not None:
+        d["trajectory"] = rest_Trajectory(v)
+    v = m.usage
+    if v is not None:
+        d["usage"] = rest_Usage(v)
+    v = m.provenance
+    if v is not None:
+        d["provenance"] = rest_Provenance(v)
+    v = m.check
+    if v is not None:
+        d["check"] = rest_TaskCheck(v)
+    return d
+
+
+def file_Record(m: Record) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    v = m.input
+    if v is not None:
+        d["input"] = file_Content(v)
+    v = m.output
+    if v is not None:
+        d["output"] = file_Content(v)
+    v = m.reference
+    if v is not None:
+        d["reference"] = file_Content(v)
+    if m.context:
+        d["context"] = [file_Content(v) for v in m.context]
+    v = m.trajectory
+    if v is not None:
+        d["trajectory"] = file_Trajectory(v)
+    v = m.usage
+    if v is not None:
+        d["usage"] = file_Usage(v)
+    if m.metadata:
+        d["metadata"] = m.metadata
+    v = m.provenance
+    if v is not None:
+        d["provenance"] = file_Provenance(v)
+    v = m.check
+    if v is not None:
+        d["check"] = file_TaskCheck(v)
+    if m.notes:
+        d["notes"] = m.notes
+    if m.stop_reason:
+        d["stop_reason"] = m.stop_reason
+    return d
+
+
+def rest_TaskCheck(m: TaskCheck) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "passed": m.passed,
+        "details": m.details,
+        "tests": m.tests,
+        "error": m.error,
+    }
+    v = m.score
+    if v is not None:
+        d["score"] = v
+    return d
+
+
+def file_TaskCheck(m: TaskCheck) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["passed"] = m.passed
+    v = m.score
+    if v is not None:
+        d["score"] = v
+    if m.details:
+        d["details"] = m.details
+    if m.tests:
+        d["tests"] = m.tests
+    if m.error:
+        d["error"] = m.error
+    return d
+
+
+def rest_Content(m: Content) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.text
+    if v is not None:
+        d["text"] = v
+    v = m.messages
+    if v is not None:
+        d["messages"] = rest_Messages(v)
+    v = m.json
+    if v is not UNSET:
+        d["json"] = v
+    v = m.row
+    if v is not None:
+        d["row"] = rest_TabularRow(v)
+    v = m.tensor
+    if v is not None:
+        d["tensor"] = rest_Tensor(v)
+    v = m.media
+    if v is not None:
+        d["media"] = rest_MediaRef(v)
+    return d
+
+
+def file_Content(m: Content) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.text
+    if v is not None:
+        d["text"] = v
+    v = m.messages
+    if v is not None:
+        d["messages"] = file_Messages(v)
+    v = m.json
+    if v is not UNSET:
+        d["json"] = v
+    v = m.row
+    if v is not None:
+        d["row"] = file_TabularRow(v)
+    v = m.tensor
+    if v is not None:
+        d["tensor"] = file_Tensor(v)
+    v = m.media
+    if v is not None:
+        d["media"] = file_MediaRef(v)
+    return d
+
+
+def rest_Messages(m: Messages) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "messages": [rest_Message(v) for v in m.messages],
+    }
+    return d
+
+
+def file_Messages(m: Messages) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.messages:
+        d["messages"] = [file_Message(v) for v in m.messages]
+    return d
+
+
+def rest_Message(m: Message) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "role": m.role,
+        "content": m.content,
+        "toolCalls": [rest_ToolCall(v) for v in m.tool_calls],
+        "toolCallId": m.tool_call_id,
+        "name": m.name,
+    }
+    return d
+
+
+def file_Message(m: Message) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.role:
+        d["role"] = m.role
+    if m.content:
+        d["content"] = m.content
+    if m.tool_calls:
+        d["tool_calls"] = [file_ToolCall(v) for v in m.tool_calls]
+    if m.tool_call_id:
+        d["tool_call_id"] = m.tool_call_id
+    if m.name:
+        d["name"] = m.name
+    return d
+
+
+def rest_ToolCall(m: ToolCall) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+        "name": m.name,
+        "arguments": m.arguments,
+    }
+    return d
+
+
+def file_ToolCall(m: ToolCall) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    if m.name:
+        d["name"] = m.name
+    if m.arguments:
+        d["arguments"] = m.arguments
+    return d
+
+
+def rest_TabularRow(m: TabularRow) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "features": m.features,
+        "probabilities": m.probabilities,
+    }
+    v = m.prediction
+    if v is not UNSET:
+        d["prediction"] = v
+    return d
+
+
+def file_TabularRow(m: TabularRow) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.features:
+        d["features"] = m.features
+    v = m.prediction
+    if v is not UNSET:
+        d["prediction"] = v
+    if m.probabilities:
+        d["probabilities"] = m.probabilities
+    return d
+
+
+def rest_Tensor(m: Tensor) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "shape": m.shape,
+        "dtype": m.dtype,
+        "data": b64encode(m.data).decode("ascii"),
+    }
+    return d
+
+
+def file_Tensor(m: Tensor) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.shape:
+        d["shape"] = m.shape
+    if m.dtype:
+        d["dtype"] = m.dtype
+    if m.data:
+        d["data"] = b64encode(m.data).decode("ascii")
+    return d
+
+
+def rest_MediaRef(m: MediaRef) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "uri": m.uri,
+        "mediaType": m.media_type,
+    }
+    return d
+
+
+def file_MediaRef(m: MediaRef) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.uri:
+        d["uri"] = m.uri
+    if m.media_type:
+        d["media_type"] = m.media_type
+    return d
+
+
+def rest_Trajectory(m: Trajectory) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "traceId": m.trace_id,
+        "sessionId": m.session_id,
+        "steps": [rest_Step(v) for v in m.steps],
+    }
+    return d
+
+
+def file_Trajectory(m: Trajectory) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.trace_id:
+        d["trace_id"] = m.trace_id
+    if m.session_id:
+        d["session_id"] = m.session_id
+    if m.steps:
+        d["steps"] = [file_Step(v) for v in m.steps]
+    return d
+
+
+def rest_Step(m: Step) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "spanId": m.span_id,
+        "parentSpanId": m.parent_span_id,
+        "type": m.type.proto_name,
+        "name": m.name,
+        "error": m.error,
+        "attributes": m.attributes,
+    }
+    v = m.input
+    if v is not None:
+        d["input"] = rest_Content(v)
+    v = m.output
+    if v is not None:
+        d["output"] = rest_Content(v)
+    v = m.start_time
+    if v is not None:
+        d["startTime"] = timestamp_text(v)
+    v = m.end_time
+    if v is not None:
+        d["endTime"] = timestamp_text(v)
+    v = m.usage
+    if v is not None:
+        d["usage"] = rest_Usage(v)
+    v = m.duration
+    if v is not None:
+        d["duration"] = duration_text(v)
+    return d
+
+
+def file_Step(m: Step) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.span_id:
+        d["span_id"] = m.span_id
+    if m.parent_span_id:
+        d["parent_span_id"] = m.parent_span_id
+    if m.type.number:
+        d["type"] = m.type.value
+    if m.name:
+        d["name"] = m.name
+    v = m.input
+    if v is not None:
+        d["input"] = file_Content(v)
+    v = m.output
+    if v is not None:
+        d["output"] = file_Content(v)
+    v = m.start_time
+    if v is not None:
+        d["start_time"] = timestamp_text(v)
+    v = m.end_time
+    if v is not None:
+        d["end_time"] = timestamp_text(v)
+    v = m.usage
+    if v is not None:
+        d["usage"] = file_Usage(v)
+    if m.error:
+        d["error"] = m.error
+    if m.attributes:
+        d["attributes"] = m.attributes
+    v = m.duration
+    if v is not None:
+        d["duration_ms"] = milliseconds(v)
+    return d
+
+
+def rest_Usage(m: Usage) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "cached": m.cached,
+        "unpricedRequests": m.unpriced_requests,
+    }
+    v = m.input_tokens
+    if v is not None:
+        d["inputTokens"] = v
+    v = m.output_tokens
+    if v is not None:
+        d["outputTokens"] = v
+    v = m.cost_usd
+    if v is not None:
+        d["costUsd"] = v
+    v = m.latency
+    if v is not None:
+        d["latency"] = duration_text(v)
+    v = m.cached_input_tokens
+    if v is not None:
+        d["cachedInputTokens"] = v
+    v = m.cache_write_tokens
+    if v is not None:
+        d["cacheWriteTokens"] = v
+    v = m.reasoning_tokens
+    if v is not None:
+        d["reasoningTokens"] = v
+    v = m.cached_cost_usd
+    if v is not None:
+        d["cachedCostUsd"] = v
+    v = m.requests
+    if v is not None:
+        d["requests"] = v
+    return d
+
+
+def file_Usage(m: Usage) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.input_tokens
+    if v is not None:
+        d["input_tokens"] = v
+    v = m.output_tokens
+    if v is not None:
+        d["output_tokens"] = v
+    v = m.cost_usd
+    if v is not None:
+        d["cost_usd"] = v
+    v = m.latency
+    if v is not None:
+        d["latency_ms"] = milliseconds(v)
+    v = m.cached_input_tokens
+    if v is not None:
+        d["cached_input_tokens"] = v
+    v = m.cache_write_tokens
+    if v is not None:
+        d["cache_write_tokens"] = v
+    v = m.reasoning_tokens
+    if v is not None:
+        d["reasoning_tokens"] = v
+    d["cached"] = m.cached
+    v = m.cached_cost_usd
+    if v is not None:
+        d["cached_cost_usd"] = v
+    v = m.requests
+    if v is not None:
+        d["requests"] = v
+    d["unpriced_requests"] = m.unpriced_requests
+    return d
+
+
+def rest_Provenance(m: Provenance) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = rest_RunProvenance(v)
+    v = m.trace
+    if v is not None:
+        d["trace"] = rest_TraceProvenance(v)
+    v = m.isolation
+    if v is not None:
+        d["isolation"] = rest_IsolationReport(v)
+    return d
+
+
+def file_Provenance(m: Provenance) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = file_RunProvenance(v)
+    v = m.trace
+    if v is not None:
+        d["trace"] = file_TraceProvenance(v)
+    v = m.isolation
+    if v is not None:
+        d["isolation"] = file_IsolationReport(v)
+    return d
+
+
+def rest_RunProvenance(m: RunProvenance) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "runId": m.run_id,
+        "taskId": m.task_id,
+        "trial": m.trial,
+    }
+    return d
+
+
+def file_RunProvenance(m: RunProvenance) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.run_id:
+        d["run_id"] = m.run_id
+    if m.task_id:
+        d["task_id"] = m.task_id
+    d["trial"] = m.trial
+    return d
+
+
+def rest_TraceProvenance(m: TraceProvenance) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "traceId": m.trace_id,
+        "policyId": m.policy_id,
+    }
+    return d
+
+
+def file_TraceProvenance(m: TraceProvenance) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.trace_id:
+        d["trace_id"] = m.trace_id
+    if m.policy_id:
+        d["policy_id"] = m.policy_id
+    return d
+
+
+def rest_IsolationReport(m: IsolationReport) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "driver": m.driver,
+        "level": m.level.proto_name,
+        "enforcement": m.enforcement.proto_name,
+        "notes": m.notes,
+    }
+    return d
+
+
+def file_IsolationReport(m: IsolationReport) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.driver:
+        d["driver"] = m.driver
+    if m.level.number:
+        d["level"] = m.level.value
+    if m.enforcement.number:
+        d["enforcement"] = m.enforcement.value
+    if m.notes:
+        d["notes"] = m.notes
+    return d
+
+
+def rest_Score(m: Score) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "explanation": m.explanation,
+        "metadata": m.metadata,
+    }
+    v = m.number
+    if v is not None:
+        d["number"] = v
+    v = m.passed
+    if v is not None:
+        d["passed"] = v
+    v = m.label
+    if v is not None:
+        d["label"] = v
+    v = m.structured
+    if v is not UNSET:
+        d["structured"] = v
+    v = m.confidence
+    if v is not None:
+        d["confidence"] = v
+    v = m.cost
+    if v is not None:
+        d["cost"] = rest_Usage(v)
+    return d
+
+
+def file_Score(m: Score) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    v = m.number
+    if v is not None:
+        d["number"] = v
+    v = m.passed
+    if v is not None:
+        d["passed"] = v
+    v = m.label
+    if v is not None:
+        d["label"] = v
+    v = m.structured
+    if v is not UNSET:
+        d["structured"] = v
+    if m.explanation:
+        d["explanation"] = m.explanation
+    v = m.confidence
+    if v is not None:
+        d["confidence"] = v
+    v = m.cost
+    if v is not None:
+        d["cost"] = file_Usage(v)
+    if m.metadata:
+        d["metadata"] = m.metadata
+    return d
+
+
+def rest_EvaluationResult(m: EvaluationResult) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "recordId": m.record_id,
+        "evaluator": m.evaluator,
+        "evaluatorRef": m.evaluator_ref,
+        "outcome": m.outcome.proto_name,
+        "scores": [rest_Score(v) for v in m.scores],
+        "reason": m.reason,
+        "trial": m.trial,
+        "errorKind": m.error_kind.proto_name,
+        "fault": m.fault.proto_name,
+        "spanId": m.span_id,
+        "sessionId": m.session_id,
+        "rawReply": m.raw_reply,
+        "detail": m.detail,
+        "warnings": m.warnings,
+        "attempts": m.attempts,
+    }
+    v = m.duration
+    if v is not None:
+        d["duration"] = duration_text(v)
+    v = m.usage
+    if v is not None:
+        d["usage"] = rest_Usage(v)
+    return d
+
+
+def file_EvaluationResult(m: EvaluationResult) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.record_id:
+        d["record_id"] = m.record_id
+    if m.evaluator:
+        d["evaluator"] = m.evaluator
+    if m.evaluator_ref:
+        d["evaluator_ref"] = m.evaluator_ref
+    if m.outcome.number:
+        d["outcome"] = m.outcome.value
+    if m.scores:
+        d["scores"] = [file_Score(v) for v in m.scores]
+    if m.reason:
+        d["reason"] = m.reason
+    v = m.duration
+    if v is not None:
+        d["duration_ms"] = milliseconds(v)
+    d["trial"] = m.trial
+    if m.error_kind.number:
+        d["error_kind"] = m.error_kind.value
+    if m.fault.number:
+        d["fault"] = m.fault.value
+    if m.span_id:
+        d["span_id"] = m.span_id
+    if m.session_id:
+        d["session_id"] = m.session_id
+    v = m.usage
+    if v is not None:
+        d["usage"] = file_Usage(v)
+    if m.raw_reply:
+        d["raw_reply"] = m.raw_reply
+    if m.detail:
+        d["detail"] = m.detail
+    if m.warnings:
+        d["warnings"] = m.warnings
+    d["attempts"] = m.attempts
+    return d
+
+
+def rest_MetricSummary(m: MetricSummary) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "metric": m.metric,
+        "evaluator": m.evaluator,
+        "kind": m.kind.proto_name,
+        "n": m.n,
+        "skipped": m.skipped,
+        "errors": m.errors,
+        "labels": m.labels,
+        "total": m.total,
+        "cancelled": m.cancelled,
+        "errorKinds": m.error_kinds,
+        "skipReasons": m.skip_reasons,
+        "evaluatorRef": m.evaluator_ref,
+        "unit": m.unit,
+        "notes": m.notes,
+    }
+    v = m.mean
+    if v is not None:
+        d["mean"] = v
+    v = m.std
+    if v is not None:
+        d["std"] = v
+    v = m.ci
+    if v is not None:
+        d["ci"] = rest_ConfidenceInterval(v)
+    v = m.clusters
+    if v is not None:
+        d["clusters"] = v
+    v = m.coverage
+    if v is not None:
+        d["coverage"] = v
+    v = m.higher_is_better
+    if v is not None:
+        d["higherIsBetter"] = v
+    v = m.min
+    if v is not None:
+        d["min"] = v
+    v = m.median
+    if v is not None:
+        d["median"] = v
+    v = m.max
+    if v is not None:
+        d["max"] = v
+    return d
+
+
+def file_MetricSummary(m: MetricSummary) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.metric:
+        d["metric"] = m.metric
+    if m.evaluator:
+        d["evaluator"] = m.evaluator
+    if m.kind.number:
+        d["kind"] = m.kind.value
+    d["n"] = m.n
+    v = m.mean
+    if v is not None:
+        d["mean"] = v
+    v = m.std
+    if v is not None:
+        d["std"] = v
+    v = m.ci
+    if v is not None:
+        d["ci"] = file_ConfidenceInterval(v)
+    d["skipped"] = m.skipped
+    d["errors"] = m.errors
+    if m.labels:
+        d["labels"] = m.labels
+    v = m.clusters
+    if v is not None:
+        d["clusters"] = v
+    d["total"] = m.total
+    d["cancelled"] = m.cancelled
+    v = m.coverage
+    if v is not None:
+        d["coverage"] = v
+    v = m.higher_is_better
+    if v is not None:
+        d["higher_is_better"] = v
+    if m.error_kinds:
+        d["error_kinds"] = m.error_kinds
+    if m.skip_reasons:
+        d["skip_reasons"] = m.skip_reasons
+    v = m.min
+    if v is not None:
+        d["min"] = v
+    v = m.median
+    if v is not None:
+        d["median"] = v
+    v = m.max
+    if v is not None:
+        d["max"] = v
+    if m.evaluator_ref:
+        d["evaluator_ref"] = m.evaluator_ref
+    if m.unit:
+        d["unit"] = m.unit
+    if m.notes:
+        d["notes"] = m.notes
+    return d
+
+
+def rest_ConfidenceInterval(m: ConfidenceInterval) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "low": m.low,
+        "high": m.high,
+        "level": m.level,
+        "method": m.method,
+        "resamples": m.resamples,
+    }
+    v = m.seed
+    if v is not None:
+        d["seed"] = v
+    return d
+
+
+def file_ConfidenceInterval(m: ConfidenceInterval) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["low"] = m.low
+    d["high"] = m.high
+    d["level"] = m.level
+    if m.method:
+        d["method"] = m.method
+    d["resamples"] = m.resamples
+    v = m.seed
+    if v is not None:
+        d["seed"] = v
+    return d
+
+
+def rest_EvaluatorRef(m: EvaluatorRef) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "ref": m.ref,
+        "params": m.params,
+        "name": m.name,
+        "judge": m.judge,
+    }
+    v = m.deadline
+    if v is not None:
+        d["deadline"] = duration_text(v)
+    return d
+
+
+def file_EvaluatorRef(m: EvaluatorRef) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.ref:
+        d["ref"] = m.ref
+    if m.params:
+        d["params"] = m.params
+    if m.name:
+        d["name"] = m.name
+    if m.judge:
+        d["judge"] = m.judge
+    v = m.deadline
+    if v is not None:
+        d["deadline"] = duration_text(v)
+    return d
+
+
+def rest_Requirements(m: Requirements) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "input": m.input,
+        "output": m.output,
+        "reference": m.reference,
+        "context": m.context,
+        "trajectory": m.trajectory,
+        "judge": m.judge,
+        "isolation": m.isolation.proto_name,
+        "usage": m.usage,
+        "check": m.check,
+        "metadata": m.metadata,
+    }
+    return d
+
+
+def file_Requirements(m: Requirements) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["input"] = m.input
+    d["output"] = m.output
+    d["reference"] = m.reference
+    d["context"] = m.context
+    d["trajectory"] = m.trajectory
+    d["judge"] = m.judge
+    if m.isolation.number:
+        d["isolation"] = m.isolation.value
+    d["usage"] = m.usage
+    d["check"] = m.check
+    if m.metadata:
+        d["metadata"] = m.metadata
+    return d
+
+
+def rest_MetricSpec(m: MetricSpec) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "type": m.type.proto_name,
+        "description": m.description,
+        "interval": m.interval,
+        "unit": m.unit,
+        "labels": m.labels,
+    }
+    v = m.min
+    if v is not None:
+        d["min"] = v
+    v = m.max
+    if v is not None:
+        d["max"] = v
+    v = m.higher_is_better
+    if v is not None:
+        d["higherIsBetter"] = v
+    return d
+
+
+def file_MetricSpec(m: MetricSpec) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.type.number:
+        d["type"] = m.type.value
+    v = m.min
+    if v is not None:
+        d["min"] = v
+    v = m.max
+    if v is not None:
+        d["max"] = v
+    v = m.higher_is_better
+    if v is not None:
+        d["higher_is_better"] = v
+    if m.description:
+        d["description"] = m.description
+    if m.interval:
+        d["interval"] = m.interval
+    if m.unit:
+        d["unit"] = m.unit
+    if m.labels:
+        d["labels"] = m.labels
+    return d
+
+
+def rest_Scheduling(m: Scheduling) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "pool": m.pool,
+        "batchable": m.batchable,
+        "maxBatch": m.max_batch,
+    }
+    return d
+
+
+def file_Scheduling(m: Scheduling) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.pool:
+        d["pool"] = m.pool
+    d["batchable"] = m.batchable
+    d["max_batch"] = m.max_batch
+    return d
+
+
+def rest_EvaluatorManifest(m: EvaluatorManifest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "version": m.version,
+        "description": m.description,
+        "pack": m.pack,
+        "scope": m.scope.proto_name,
+        "modalities": m.modalities,
+        "outputs": [rest_MetricSpec(v) for v in m.outputs],
+        "paramsSchema": m.params_schema,
+        "tier": m.tier,
+        "runtime": m.runtime,
+        "entryPoint": m.entry_point,
+        "distribution": m.distribution,
+        "deprecated": m.deprecated,
+    }
+    v = m.requires
+    if v is not None:
+        d["requires"] = rest_Requirements(v)
+    v = m.scheduling
+    if v is not None:
+        d["scheduling"] = rest_Scheduling(v)
+    v = m.example
+    if v is not None:
+        d["example"] = rest_EvaluatorExample(v)
+    return d
+
+
+def file_EvaluatorManifest(m: EvaluatorManifest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.version:
+        d["version"] = m.version
+    if m.description:
+        d["description"] = m.description
+    if m.pack:
+        d["pack"] = m.pack
+    if m.scope.number:
+        d["scope"] = m.scope.value
+    if m.modalities:
+        d["modalities"] = m.modalities
+    v = m.requires
+    if v is not None:
+        d["requires"] = file_Requirements(v)
+    if m.outputs:
+        d["outputs"] = [file_MetricSpec(v) for v in m.outputs]
+    if m.params_schema:
+        d["params_schema"] = m.params_schema
+    v = m.scheduling
+    if v is not None:
+        d["scheduling"] = file_Scheduling(v)
+    if m.tier:
+        d["tier"] = m.tier
+    if m.runtime:
+        d["runtime"] = m.runtime
+    if m.entry_point:
+        d["entry_point"] = m.entry_point
+    v = m.example
+    if v is not None:
+        d["example"] = file_EvaluatorExample(v)
+    if m.distribution:
+        d["distribution"] = m.distribution
+    if m.deprecated:
+        d["deprecated"] = m.deprecated
+    return d
+
+
+def rest_EvaluatorExample(m: EvaluatorExample) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "params": m.params,
+        "scores": [rest_Score(v) for v in m.scores],
+    }
+    v = m.record
+    if v is not None:
+        d["record"] = rest_Record(v)
+    return d
+
+
+def file_EvaluatorExample(m: EvaluatorExample) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.record
+    if v is not None:
+        d["record"] = file_Record(v)
+    if m.params:
+        d["params"] = m.params
+    if m.scores:
+        d["scores"] = [file_Score(v) for v in m.scores]
+    return d
+
+
+def rest_ListEvaluatorsRequest(m: ListEvaluatorsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def file_ListEvaluatorsRequest(m: ListEvaluatorsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def rest_ListEvaluatorsResponse(m: ListEvaluatorsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "evaluators": [rest_EvaluatorManifest(v) for v in m.evaluators],
+        "judges": m.judges,
+        "defaultJudge": m.default_judge,
+    }
+    return d
+
+
+def file_ListEvaluatorsResponse(m: ListEvaluatorsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.evaluators:
+        d["evaluators"] = [file_EvaluatorManifest(v) for v in m.evaluators]
+    if m.judges:
+        d["judges"] = m.judges
+    if m.default_judge:
+        d["default_judge"] = m.default_judge
+    return d
+
+
+def rest_ListCredentialsRequest(m: ListCredentialsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+    }
+    return d
+
+
+def file_ListCredentialsRequest(m: ListCredentialsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    return d
+
+
+def rest_ListCredentialsResponse(m: ListCredentialsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "enforced": m.enforced,
+        "grants": [rest_CredentialGrant(v) for v in m.grants],
+        "judges": m.judges,
+    }
+    return d
+
+
+def file_ListCredentialsResponse(m: ListCredentialsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["enforced"] = m.enforced
+    if m.grants:
+        d["grants"] = [file_CredentialGrant(v) for v in m.grants]
+    if m.judges:
+        d["judges"] = m.judges
+    return d
+
+
+def rest_CredentialGrant(m: CredentialGrant) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "env": m.env,
+        "hosts": m.hosts,
+        "allowHttp": m.allow_http,
+        "allProjects": m.all_projects,
+    }
+    return d
+
+
+def file_CredentialGrant(m: CredentialGrant) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.env:
+        d["env"] = m.env
+    if m.hosts:
+        d["hosts"] = m.hosts
+    d["allow_http"] = m.allow_http
+    d["all_projects"] = m.all_projects
+    return d
+
+
+def rest_EvaluateRequest(m: EvaluateRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "records": [rest_Record(v) for v in m.records],
+        "evaluators": [rest_EvaluatorRef(v) for v in m.evaluators],
+        "judge": m.judge,
+    }
+    v = m.summary
+    if v is not None:
+        d["summary"] = rest_SummaryOptions(v)
+    return d
+
+
+def file_EvaluateRequest(m: EvaluateRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.records:
+        d["records"] = [file_Record(v) for v in m.records]
+    if m.evaluators:
+        d["evaluators"] = [file_EvaluatorRef(v) for v in m.evaluators]
+    if m.judge:
+        d["judge"] = m.judge
+    v = m.summary
+    if v is not None:
+        d["summary"] = file_SummaryOptions(v)
+    return d
+
+
+def rest_EvaluateResponse(m: EvaluateResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "results": [rest_EvaluationResult(v) for v in m.results],
+        "summaries": [rest_MetricSummary(v) for v in m.summaries],
+    }
+    return d
+
+
+def file_EvaluateResponse(m: EvaluateResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.results:
+        d["results"] = [file_EvaluationResult(v) for v in m.results]
+    if m.summaries:
+        d["summaries"] = [file_MetricSummary(v) for v in m.summaries]
+    return d
+
+
+def rest_SummaryOptions(m: SummaryOptions) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "confidenceLevel": m.confidence_level,
+        "clusterBy": m.cluster_by,
+        "ciMethod": m.ci_method.proto_name,
+        "excludeFlaggedTrials": m.exclude_flagged_trials,
+        "resamples": m.resamples,
+        "seed": m.seed,
+    }
+    return d
+
+
+def file_SummaryOptions(m: SummaryOptions) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["confidence_level"] = m.confidence_level
+    if m.cluster_by:
+        d["cluster_by"] = m.cluster_by
+    if m.ci_method.number:
+        d["ci_method"] = m.ci_method.value
+    d["exclude_flagged_trials"] = m.exclude_flagged_trials
+    d["resamples"] = m.resamples
+    d["seed"] = m.seed
+    return d
+
+
+def rest_EvaluateStreamConfig(m: EvaluateStreamConfig) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "evaluators": [rest_EvaluatorRef(v) for v in m.evaluators],
+        "judge": m.judge,
+    }
+    v = m.summary
+    if v is not None:
+        d["summary"] = rest_SummaryOptions(v)
+    return d
+
+
+def file_EvaluateStreamConfig(m: EvaluateStreamConfig) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.evaluators:
+        d["evaluators"] = [file_EvaluatorRef(v) for v in m.evaluators]
+    if m.judge:
+        d["judge"] = m.judge
+    v = m.summary
+    if v is not None:
+        d["summary"] = file_SummaryOptions(v)
+    return d
+
+
+def rest_EvaluateStreamRequest(m: EvaluateStreamRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.config
+    if v is not None:
+        d["config"] = rest_EvaluateStreamConfig(v)
+    v = m.record
+    if v is not None:
+        d["record"] = rest_Record(v)
+    return d
+
+
+def file_EvaluateStreamRequest(m: EvaluateStreamRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.config
+    if v is not None:
+        d["config"] = file_EvaluateStreamConfig(v)
+    v = m.record
+    if v is not None:
+        d["record"] = file_Record(v)
+    return d
+
+
+def rest_MetricSummaries(m: MetricSummaries) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "summaries": [rest_MetricSummary(v) for v in m.summaries],
+    }
+    return d
+
+
+def file_MetricSummaries(m: MetricSummaries) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.summaries:
+        d["summaries"] = [file_MetricSummary(v) for v in m.summaries]
+    return d
+
+
+def rest_EvaluateStreamResponse(m: EvaluateStreamResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.result
+    if v is not None:
+        d["result"] = rest_EvaluationResult(v)
+    v = m.summaries
+    if v is not None:
+        d["summaries"] = rest_MetricSummaries(v)
+    return d
+
+
+def file_EvaluateStreamResponse(m: EvaluateStreamResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.result
+    if v is not None:
+        d["result"] = file_EvaluationResult(v)
+    v = m.summaries
+    if v is not None:
+        d["summaries"] = file_MetricSummaries(v)
+    return d
+
+
+def rest_Observation(m: Observation) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+        "runId": m.run_id,
+        "recordId": m.record_id,
+        "trial": m.trial,
+        "itemDigest": m.item_digest,
+        "configDigest": m.config_digest,
+        "outcome": m.outcome.proto_name,
+        "results": [rest_EvaluationResult(v) for v in m.results],
+        "reason": m.reason,
+        "errorKind": m.error_kind.proto_name,
+        "fault": m.fault.proto_name,
+        "project": m.project,
+        "labels": m.labels,
+    }
+    v = m.record
+    if v is not None:
+        d["record"] = rest_Record(v)
+    v = m.usage
+    if v is not None:
+        d["usage"] = rest_Usage(v)
+    v = m.started_at
+    if v is not None:
+        d["startedAt"] = timestamp_text(v)
+    v = m.finished_at
+    if v is not None:
+        d["finishedAt"] = timestamp_text(v)
+    return d
+
+
+def file_Observation(m: Observation) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    if m.run_id:
+        d["run_id"] = m.run_id
+    if m.record_id:
+        d["record_id"] = m.record_id
+    d["trial"] = m.trial
+    if m.item_digest:
+        d["item_digest"] = m.item_digest
+    if m.config_digest:
+        d["config_digest"] = m.config_digest
+    if m.outcome.number:
+        d["outcome"] = m.outcome.value
+    v = m.record
+    if v is not None:
+        d["record"] = file_Record(v)
+    if m.results:
+        d["results"] = [file_EvaluationResult(v) for v in m.results]
+    v = m.usage
+    if v is not None:
+        d["usage"] = file_Usage(v)
+    if m.reason:
+        d["reason"] = m.reason
+    if m.error_kind.number:
+        d["error_kind"] = m.error_kind.value
+    if m.fault.number:
+        d["fault"] = m.fault.value
+    v = m.started_at
+    if v is not None:
+        d["started_at"] = timestamp_text(v)
+    v = m.finished_at
+    if v is not None:
+        d["finished_at"] = timestamp_text(v)
+    if m.project:
+        d["project"] = m.project
+    if m.labels:
+        d["labels"] = m.labels
+    return d
+
+
+def rest_RunSpec(m: RunSpec) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "evaluators": [rest_EvaluatorRef(v) for v in m.evaluators],
+        "judge": m.judge,
+        "trials": m.trials,
+        "gates": [rest_Gate(v) for v in m.gates],
+    }
+    v = m.target
+    if v is not None:
+        d["target"] = rest_Target(v)
+    v = m.dataset
+    if v is not None:
+        d["dataset"] = rest_DatasetSource(v)
+    v = m.summary
+    if v is not None:
+        d["summary"] = rest_SummaryOptions(v)
+    v = m.budget
+    if v is not None:
+        d["budget"] = rest_Budget(v)
+    v = m.harness
+    if v is not None:
+        d["harness"] = rest_Harness(v)
+    v = m.environment
+    if v is not None:
+        d["environment"] = rest_Environment(v)
+    return d
+
+
+def file_RunSpec(m: RunSpec) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.target
+    if v is not None:
+        d["target"] = file_Target(v)
+    v = m.dataset
+    if v is not None:
+        d["dataset"] = file_DatasetSource(v)
+    if m.evaluators:
+        d["evaluators"] = [file_EvaluatorRef(v) for v in m.evaluators]
+    if m.judge:
+        d["judge"] = m.judge
+    d["trials"] = m.trials
+    v = m.summary
+    if v is not None:
+        d["summary"] = file_SummaryOptions(v)
+    if m.gates:
+        d["gates"] = [file_Gate(v) for v in m.gates]
+    v = m.budget
+    if v is not None:
+        d["budget"] = file_Budget(v)
+    v = m.harness
+    if v is not None:
+        d["harness"] = file_Harness(v)
+    v = m.environment
+    if v is not None:
+        d["environment"] = file_Environment(v)
+    return d
+
+
+def rest_Target(m: Target) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "connector": m.connector,
+        "model": m.model,
+        "baseUrl": m.base_url,
+        "apiKeyEnv": m.api_key_env,
+        "systemPrompt": m.system_prompt,
+        "maxTokens": m.max_tokens,
+        "effort": m.effort,
+        "stream": m.stream,
+        "maxConcurrency": m.max_concurrency,
+        "api": m.api,
+        "fallbacks": [rest_Target(v) for v in m.fallbacks],
+        "fallbackAfter": m.fallback_after,
+    }
+    v = m.temperature
+    if v is not None:
+        d["temperature"] = v
+    v = m.agent
+    if v is not None:
+        d["agent"] = rest_AgentTarget(v)
+    v = m.thinking
+    if v is not None:
+        d["thinking"] = rest_Thinking(v)
+    return d
+
+
+def file_Target(m: Target) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.connector:
+        d["connector"] = m.connector
+    if m.model:
+        d["model"] = m.model
+    if m.base_url:
+        d["base_url"] = m.base_url
+    if m.api_key_env:
+        d["api_key_env"] = m.api_key_env
+    if m.system_prompt:
+        d["system_prompt"] = m.system_prompt
+    d["max_tokens"] = m.max_tokens
+    v = m.temperature
+    if v is not None:
+        d["temperature"] = v
+    if m.effort:
+        d["effort"] = m.effort
+    v = m.agent
+    if v is not None:
+        d["agent"] = file_AgentTarget(v)
+    v = m.thinking
+    if v is not None:
+        d["thinking"] = file_Thinking(v)
+    d["stream"] = m.stream
+    d["max_concurrency"] = m.max_concurrency
+    if m.api:
+        d["api"] = m.api
+    if m.fallbacks:
+        d["fallbacks"] = [file_Target(v) for v in m.fallbacks]
+    d["fallback_after"] = m.fallback_after
+    return d
+
+
+def rest_Thinking(m: Thinking) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "mode": m.mode,
+        "budgetTokens": m.budget_tokens,
+    }
+    return d
+
+
+def file_Thinking(m: Thinking) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.mode:
+        d["mode"] = m.mode
+    d["budget_tokens"] = m.budget_tokens
+    return d
+
+
+def rest_DatasetSource(m: DatasetSource) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "mapping": m.mapping,
+        "limit": m.limit,
+    }
+    v = m.inline
+    if v is not None:
+        d["inline"] = rest_InlineRecords(v)
+    v = m.path
+    if v is not None:
+        d["path"] = v
+    v = m.uri
+    if v is not None:
+        d["uri"] = v
+    v = m.traces
+    if v is not None:
+        d["traces"] = rest_TraceQuery(v)
+    v = m.run
+    if v is not None:
+        d["run"] = rest_RunOutputs(v)
+    v = m.catalog
+    if v is not None:
+        d["catalog"] = rest_DatasetVersionRef(v)
+    return d
+
+
+def file_DatasetSource(m: DatasetSource) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.inline
+    if v is not None:
+        d["inline"] = file_InlineRecords(v)
+    v = m.path
+    if v is not None:
+        d["path"] = v
+    v = m.uri
+    if v is not None:
+        d["uri"] = v
+    v = m.traces
+    if v is not None:
+        d["traces"] = file_TraceQuery(v)
+    v = m.run
+    if v is not None:
+        d["run"] = file_RunOutputs(v)
+    v = m.catalog
+    if v is not None:
+        d["catalog"] = file_DatasetVersionRef(v)
+    if m.mapping:
+        d["mapping"] = m.mapping
+    d["limit"] = m.limit
+    return d
+
+
+def rest_DatasetVersionRef(m: DatasetVersionRef) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "name": m.name,
+        "version": m.version,
+        "sha256": m.sha256,
+    }
+    return d
+
+
+def file_DatasetVersionRef(m: DatasetVersionRef) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.name:
+        d["name"] = m.name
+    if m.version:
+        d["version"] = m.version
+    if m.sha256:
+        d["sha256"] = m.sha256
+    return d
+
+
+def rest_TraceQuery(m: TraceQuery) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "service": m.service,
+        "policy": m.policy,
+        "filter": m.filter,
+    }
+    v = m.lookback
+    if v is not None:
+        d["lookback"] = duration_text(v)
+    return d
+
+
+def file_TraceQuery(m: TraceQuery) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.service:
+        d["service"] = m.service
+    if m.policy:
+        d["policy"] = m.policy
+    if m.filter:
+        d["filter"] = m.filter
+    v = m.lookback
+    if v is not None:
+        d["lookback"] = duration_text(v)
+    return d
+
+
+def rest_RunOutputs(m: RunOutputs) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "runId": m.run_id,
+        "trial": m.trial,
+        "allTrials": m.all_trials,
+    }
+    return d
+
+
+def file_RunOutputs(m: RunOutputs) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.run_id:
+        d["run_id"] = m.run_id
+    d["trial"] = m.trial
+    d["all_trials"] = m.all_trials
+    return d
+
+
+def rest_InlineRecords(m: InlineRecords) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "records": [rest_Record(v) for v in m.records],
+    }
+    return d
+
+
+def file_InlineRecords(m: InlineRecords) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.records:
+        d["records"] = [file_Record(v) for v in m.records]
+    return d
+
+
+def rest_Gate(m: Gate) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "metric": m.metric,
+        "stat": m.stat.proto_name,
+    }
+    v = m.min
+    if v is not None:
+        d["min"] = v
+    v = m.max
+    if v is not None:
+        d["max"] = v
+    return d
+
+
+def file_Gate(m: Gate) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.metric:
+        d["metric"] = m.metric
+    if m.stat.number:
+        d["stat"] = m.stat.value
+    v = m.min
+    if v is not None:
+        d["min"] = v
+    v = m.max
+    if v is not None:
+        d["max"] = v
+    return d
+
+
+def rest_GateResult(m: GateResult) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "passed": m.passed,
+        "reason": m.reason,
+    }
+    v = m.gate
+    if v is not None:
+        d["gate"] = rest_Gate(v)
+    v = m.value
+    if v is not None:
+        d["value"] = v
+    return d
+
+
+def file_GateResult(m: GateResult) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.gate
+    if v is not None:
+        d["gate"] = file_Gate(v)
+    d["passed"] = m.passed
+    v = m.value
+    if v is not None:
+        d["value"] = v
+    if m.reason:
+        d["reason"] = m.reason
+    return d
+
+
+def rest_Budget(m: Budget) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "maxTargetTokens": m.max_target_tokens,
+        "maxJudgeTokens": m.max_judge_tokens,
+    }
+    v = m.max_usd
+    if v is not None:
+        d["maxUsd"] = v
+    return d
+
+
+def file_Budget(m: Budget) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["max_target_tokens"] = m.max_target_tokens
+    d["max_judge_tokens"] = m.max_judge_tokens
+    v = m.max_usd
+    if v is not None:
+        d["max_usd"] = v
+    return d
+
+
+def rest_Progress(m: Progress) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "total": m.total,
+        "done": m.done,
+    }
+    return d
+
+
+def file_Progress(m: Progress) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["total"] = m.total
+    d["done"] = m.done
+    return d
+
+
+def rest_Run(m: Run) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+        "name": m.name,
+        "project": m.project,
+        "status": m.status.proto_name,
+        "error": m.error,
+        "summaries": [rest_MetricSummary(v) for v in m.summaries],
+        "gates": [rest_GateResult(v) for v in m.gates],
+        "datasetSha256": m.dataset_sha256,
+        "records": m.records,
+        "labels": m.labels,
+        "createdBy": m.created_by,
+        "imported": m.imported,
+    }
+    v = m.spec
+    if v is not None:
+        d["spec"] = rest_RunSpec(v)
+    v = m.created_at
+    if v is not None:
+        d["createdAt"] = timestamp_text(v)
+    v = m.started_at
+    if v is not None:
+        d["startedAt"] = timestamp_text(v)
+    v = m.finished_at
+    if v is not None:
+        d["finishedAt"] = timestamp_text(v)
+    v = m.progress
+    if v is not None:
+        d["progress"] = rest_Progress(v)
+    v = m.target_usage
+    if v is not None:
+        d["targetUsage"] = rest_Usage(v)
+    v = m.judge_usage
+    if v is not None:
+        d["judgeUsage"] = rest_Usage(v)
+    v = m.archived_at
+    if v is not None:
+        d["archivedAt"] = timestamp_text(v)
+    v = m.evaluation_contract
+    if v is not None:
+        d["evaluationContract"] = rest_RunEvaluationContract(v)
+    v = m.manifest
+    if v is not None:
+        d["manifest"] = rest_RunManifest(v)
+    return d
+
+
+def file_Run(m: Run) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    if m.name:
+        d["name"] = m.name
+    if m.project:
+        d["project"] = m.project
+    v = m.spec
+    if v is not None:
+        d["spec"] = file_RunSpec(v)
+    if m.status.number:
+        d["status"] = m.status.value
+    v = m.created_at
+    if v is not None:
+        d["created_at"] = timestamp_text(v)
+    v = m.started_at
+    if v is not None:
+        d["started_at"] = timestamp_text(v)
+    v = m.finished_at
+    if v is not None:
+        d["finished_at"] = timestamp_text(v)
+    if m.error:
+        d["error"] = m.error
+    v = m.progress
+    if v is not None:
+        d["progress"] = file_Progress(v)
+    if m.summaries:
+        d["summaries"] = [file_MetricSummary(v) for v in m.summaries]
+    if m.gates:
+        d["gates"] = [file_GateResult(v) for v in m.gates]
+    v = m.target_usage
+    if v is not None:
+        d["target_usage"] = file_Usage(v)
+    v = m.judge_usage
+    if v is not None:
+        d["judge_usage"] = file_Usage(v)
+    if m.dataset_sha256:
+        d["dataset_sha256"] = m.dataset_sha256
+    d["records"] = m.records
+    if m.labels:
+        d["labels"] = m.labels
+    if m.created_by:
+        d["created_by"] = m.created_by
+    v = m.archived_at
+    if v is not None:
+        d["archived_at"] = timestamp_text(v)
+    d["imported"] = m.imported
+    v = m.evaluation_contract
+    if v is not None:
+        d["evaluation_contract"] = file_RunEvaluationContract(v)
+    v = m.manifest
+    if v is not None:
+        d["manifest"] = file_RunManifest(v)
+    return d
+
+
+def rest_BoundRunEvaluator(m: BoundRunEvaluator) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "params": m.params,
+        "judge": m.judge,
+        "judgeSettingsSha256": m.judge_settings_sha256,
+        "promptSha256": m.prompt_sha256,
+    }
+    v = m.manifest
+    if v is not None:
+        d["manifest"] = rest_EvaluatorManifest(v)
+    return d
+
+
+def file_BoundRunEvaluator(m: BoundRunEvaluator) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    v = m.manifest
+    if v is not None:
+        d["manifest"] = file_EvaluatorManifest(v)
+    if m.params:
+        d["params"] = m.params
+    if m.judge:
+        d["judge"] = m.judge
+    if m.judge_settings_sha256:
+        d["judge_settings_sha256"] = m.judge_settings_sha256
+    if m.prompt_sha256:
+        d["prompt_sha256"] = m.prompt_sha256
+    return d
+
+
+def rest_RunEvaluationContract(m: RunEvaluationContract) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "evaluators": [rest_BoundRunEvaluator(v) for v in m.evaluators],
+        "settingsSha256": m.settings_sha256,
+        "serverVersion": m.server_version,
+    }
+    return d
+
+
+def file_RunEvaluationContract(m: RunEvaluationContract) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.evaluators:
+        d["evaluators"] = [file_BoundRunEvaluator(v) for v in m.evaluators]
+    if m.settings_sha256:
+        d["settings_sha256"] = m.settings_sha256
+    if m.server_version:
+        d["server_version"] = m.server_version
+    return d
+
+
+def rest_RunManifest(m: RunManifest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "runId": m.run_id,
+        "name": m.name,
+        "project": m.project,
+        "evalsiVersion": m.evalsi_version,
+        "pythonVersion": m.python_version,
+        "platform": m.platform,
+        "packages": m.packages,
+        "argv": m.argv,
+        "evaluators": [rest_BoundRunEvaluator(v) for v in m.evaluators],
+        "judges": [rest_JudgeManifest(v) for v in m.judges],
+        "seeds": m.seeds,
+        "priceTableVersion": m.price_table_version,
+        "unpinned": [rest_Unpinned(v) for v in m.unpinned],
+        "settingsSha256": m.settings_sha256,
+        "status": m.status.proto_name,
+        "trials": m.trials,
+        "warnings": m.warnings,
+        "labels": m.labels,
+    }
+    v = m.git
+    if v is not None:
+        d["git"] = rest_GitState(v)
+    v = m.started_at
+    if v is not None:
+        d["startedAt"] = timestamp_text(v)
+    v = m.finished_at
+    if v is not None:
+        d["finishedAt"] = timestamp_text(v)
+    v = m.dataset
+    if v is not None:
+        d["dataset"] = rest_DatasetManifest(v)
+    v = m.summary
+    if v is not None:
+        d["summary"] = rest_SummaryOptions(v)
+    v = m.target_usage
+    if v is not None:
+        d["targetUsage"] = rest_Usage(v)
+    v = m.judge_usage
+    if v is not None:
+        d["judgeUsage"] = rest_Usage(v)
+    v = m.spec
+    if v is not None:
+        d["spec"] = rest_RunSpec(v)
+    return d
+
+
+def file_RunManifest(m: RunManifest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.run_id:
+        d["run_id"] = m.run_id
+    if m.name:
+        d["name"] = m.name
+    if m.project:
+        d["project"] = m.project
+    if m.evalsi_version:
+        d["evalsi_version"] = m.evalsi_version
+    if m.python_version:
+        d["python_version"] = m.python_version
+    if m.platform:
+        d["platform"] = m.platform
+    if m.packages:
+        d["packages"] = m.packages
+    if m.argv:
+        d["argv"] = m.argv
+    v = m.git
+    if v is not None:
+        d["git"] = file_GitState(v)
+    v = m.started_at
+    if v is not None:
+        d["started_at"] = timestamp_text(v)
+    v = m.finished_at
+    if v is not None:
+        d["finished_at"] = timestamp_text(v)
+    v = m.dataset
+    if v is not None:
+        d["dataset"] = file_DatasetManifest(v)
+    if m.evaluators:
+        d["evaluators"] = [file_BoundRunEvaluator(v) for v in m.evaluators]
+    if m.judges:
+        d["judges"] = [file_JudgeManifest(v) for v in m.judges]
+    v = m.summary
+    if v is not None:
+        d["summary"] = file_SummaryOptions(v)
+    if m.seeds:
+        d["seeds"] = m.seeds
+    if m.price_table_version:
+        d["price_table_version"] = m.price_table_version
+    if m.unpinned:
+        d["unpinned"] = [file_Unpinned(v) for v in m.unpinned]
+    if m.settings_sha256:
+        d["settings_sha256"] = m.settings_sha256
+    if m.status.number:
+        d["status"] = m.status.value
+    v = m.target_usage
+    if v is not None:
+        d["target_usage"] = file_Usage(v)
+    v = m.judge_usage
+    if v is not None:
+        d["judge_usage"] = file_Usage(v)
+    d["trials"] = m.trials
+    v = m.spec
+    if v is not None:
+        d["spec"] = file_RunSpec(v)
+    if m.warnings:
+        d["warnings"] = m.warnings
+    if m.labels:
+        d["labels"] = m.labels
+    return d
+
+
+def rest_GitState(m: GitState) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "commit": m.commit,
+        "branch": m.branch,
+        "dirty": m.dirty,
+    }
+    return d
+
+
+def file_GitState(m: GitState) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.commit:
+        d["commit"] = m.commit
+    if m.branch:
+        d["branch"] = m.branch
+    d["dirty"] = m.dirty
+    return d
+
+
+def rest_DatasetManifest(m: DatasetManifest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "source": m.source,
+        "sha256": m.sha256,
+        "records": m.records,
+        "rejected": m.rejected,
+        "mapping": m.mapping,
+        "where": m.where,
+        "limit": m.limit,
+        "sample": m.sample,
+        "revision": m.revision,
+    }
+    return d
+
+
+def file_DatasetManifest(m: DatasetManifest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.source:
+        d["source"] = m.source
+    if m.sha256:
+        d["sha256"] = m.sha256
+    d["records"] = m.records
+    d["rejected"] = m.rejected
+    if m.mapping:
+        d["mapping"] = m.mapping
+    if m.where:
+        d["where"] = m.where
+    d["limit"] = m.limit
+    d["sample"] = m.sample
+    if m.revision:
+        d["revision"] = m.revision
+    return d
+
+
+def rest_JudgeManifest(m: JudgeManifest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "provider": m.provider,
+        "model": m.model,
+        "reportedModels": m.reported_models,
+        "baseUrl": m.base_url,
+        "settings": m.settings,
+        "settingsSha256": m.settings_sha256,
+    }
+    v = m.usage
+    if v is not None:
+        d["usage"] = rest_Usage(v)
+    return d
+
+
+def file_JudgeManifest(m: JudgeManifest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.provider:
+        d["provider"] = m.provider
+    if m.model:
+        d["model"] = m.model
+    if m.reported_models:
+        d["reported_models"] = m.reported_models
+    if m.base_url:
+        d["base_url"] = m.base_url
+    if m.settings:
+        d["settings"] = m.settings
+    if m.settings_sha256:
+        d["settings_sha256"] = m.settings_sha256
+    v = m.usage
+    if v is not None:
+        d["usage"] = file_Usage(v)
+    return d
+
+
+def rest_Unpinned(m: Unpinned) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "what": m.what,
+        "why": m.why,
+    }
+    return d
+
+
+def file_Unpinned(m: Unpinned) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.what:
+        d["what"] = m.what
+    if m.why:
+        d["why"] = m.why
+    return d
+
+
+def rest_ResultsFile(m: ResultsFile) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "summaries": [rest_MetricSummary(v) for v in m.summaries],
+        "results": [rest_EvaluationResult(v) for v in m.results],
+        "records": [rest_Record(v) for v in m.records],
+        "gates": [rest_GateResult(v) for v in m.gates],
+        "apiVersion": m.api_version,
+        "rejected": [rest_RejectedLine(v) for v in m.rejected],
+    }
+    v = m.manifest
+    if v is not None:
+        d["manifest"] = rest_RunManifest(v)
+    v = m.trial_advice
+    if v is not None:
+        d["trialAdvice"] = rest_TrialAdvice(v)
+    return d
+
+
+def file_ResultsFile(m: ResultsFile) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.manifest
+    if v is not None:
+        d["manifest"] = file_RunManifest(v)
+    if m.summaries:
+        d["summaries"] = [file_MetricSummary(v) for v in m.summaries]
+    if m.results:
+        d["results"] = [file_EvaluationResult(v) for v in m.results]
+    if m.records:
+        d["records"] = [file_Record(v) for v in m.records]
+    if m.gates:
+        d["gates"] = [file_GateResult(v) for v in m.gates]
+    v = m.trial_advice
+    if v is not None:
+        d["trial_advice"] = file_TrialAdvice(v)
+    if m.api_version:
+        d["api_version"] = m.api_version
+    if m.rejected:
+        d["rejected"] = [file_RejectedLine(v) for v in m.rejected]
+    return d
+
+
+def rest_TrialAdvice(m: TrialAdvice) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "trials": m.trials,
+        "advisedTrials": m.advised_trials,
+        "advice": m.advice,
+        "metric": m.metric,
+    }
+    v = m.half_width
+    if v is not None:
+        d["halfWidth"] = v
+    v = m.advised_half_width
+    if v is not None:
+        d["advisedHalfWidth"] = v
+    return d
+
+
+def file_TrialAdvice(m: TrialAdvice) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["trials"] = m.trials
+    d["advised_trials"] = m.advised_trials
+    if m.advice:
+        d["advice"] = m.advice
+    if m.metric:
+        d["metric"] = m.metric
+    v = m.half_width
+    if v is not None:
+        d["half_width"] = v
+    v = m.advised_half_width
+    if v is not None:
+        d["advised_half_width"] = v
+    return d
+
+
+def rest_RejectedLine(m: RejectedLine) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "path": m.path,
+        "line": m.line,
+        "column": m.column,
+        "reason": m.reason,
+    }
+    return d
+
+
+def file_RejectedLine(m: RejectedLine) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.path:
+        d["path"] = m.path
+    d["line"] = m.line
+    d["column"] = m.column
+    if m.reason:
+        d["reason"] = m.reason
+    return d
+
+
+REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "A2AAgent": rest_A2AAgent,
+    "AgentBudget": rest_AgentBudget,
+    "AgentTarget": rest_AgentTarget,
+    "BoundRunEvaluator": rest_BoundRunEvaluator,
+    "Budget": rest_Budget,
+    "BuiltinHarness": rest_BuiltinHarness,
+    "CLIAgent": rest_CLIAgent,
+    "Checker": rest_Checker,
+    "CommandHarness": rest_CommandHarness,
+    "ConfidenceInterval": rest_ConfidenceInterval,
+    "Content": rest_Content,
+    "ContextManagement": rest_ContextManagement,
+    "CredentialGrant": rest_CredentialGrant,
+    "DatasetManifest": rest_DatasetManifest,
+    "DatasetSource": rest_DatasetSource,
+    "DatasetVersionRef": rest_DatasetVersionRef,
+    "Environment": rest_Environment,
+    "EnvironmentService": rest_EnvironmentService,
+    "EscalationPolicy": rest_EscalationPolicy,
+    "EvaluateRequest": rest_EvaluateRequest,
+    "EvaluateResponse": rest_EvaluateResponse,
+    "EvaluateStreamConfig": rest_EvaluateStreamConfig,
+    "EvaluateStreamRequest": rest_EvaluateStreamRequest,
+    "EvaluateStreamResponse": rest_EvaluateStreamResponse,
+    "EvaluationResult": rest_EvaluationResult,
+    "EvaluatorExample": rest_EvaluatorExample,
+    "EvaluatorManifest": rest_EvaluatorManifest,
+    "EvaluatorRef": rest_EvaluatorRef,
+    "ExternalHarness": rest_ExternalHarness,
+    "Gate": rest_Gate,
+    "GateResult": rest_GateResult,
+    "GitState": rest_GitState,
+    "HTTPAgent": rest_HTTPAgent,
+    "Harness": rest_Harness,
+    "Hook": rest_Hook,
+    "InlineRecords": rest_InlineRecords,
+    "Interjection": rest_Interjection,
+    "IsolationReport": rest_IsolationReport,
+    "JudgeManifest": rest_JudgeManifest,
+    "ListCredentialsRequest": rest_ListCredentialsRequest,
+    "ListCredentialsResponse": rest_ListCredentialsResponse,
+    "ListEvaluatorsRequest": rest_ListEvaluatorsRequest,
+    "ListEvaluatorsResponse": rest_ListEvaluatorsResponse,
+    "MCPAgent": rest_MCPAgent,
+    "MCPOAuth": rest_MCPOAuth,
+    "MCPServer": rest_MCPServer,
+    "MediaRef": rest_MediaRef,
+    "Message": rest_Message,
+    "Messages": rest_Messages,
+    "MetricSpec": rest_MetricSpec,
+    "MetricSummaries": rest_MetricSummaries,
+    "MetricSummary": rest_MetricSummary,
+    "MockTool": rest_MockTool,
+    "Observation": rest_Observation,
+    "Pricing": rest_Pricing,
+    "Progress": rest_Progress,
+    "Provenance": rest_Provenance,
+    "Record": rest_Record,
+    "Recording": rest_Recording,
+    "RejectedLine": rest_RejectedLine,
+    "Requirements": rest_Requirements,
+    "ResponsesAgent": rest_ResponsesAgent,
+    "ResultsFile": rest_ResultsFile,
+    "Run": rest_Run,
+    "RunEvaluationContract": rest_RunEvaluationContract,
+    "RunManifest": rest_RunManifest,
+    "RunOutputs": rest_RunOutputs,
+    "RunProvenance": rest_RunProvenance,
+    "RunSpec": rest_RunSpec,
+    "SandboxPolicy": rest_SandboxPolicy,
+    "Scheduling": rest_Scheduling,
+    "Score": rest_Score,
+    "Step": rest_Step,
+    "SummaryOptions": rest_SummaryOptions,
+    "TabularRow": rest_TabularRow,
+    "Target": rest_Target,
+    "TaskCheck": rest_TaskCheck,
+    "Tensor": rest_Tensor,
+    "Thinking": rest_Thinking,
+    "ToolCall": rest_ToolCall,
+    "ToolFault": rest_ToolFault,
+    "Tools": rest_Tools,
+    "TraceProvenance": rest_TraceProvenance,
+    "TraceQuery": rest_TraceQuery,
+    "Trajectory": rest_Trajectory,
+    "TrialAdvice": rest_TrialAdvice,
+    "Unpinned": rest_Unpinned,
+    "Usage": rest_Usage,
+    "UserSimulator": rest_UserSimulator,
+}
+"""Writer of the REST form of each message, by its name."""
+
+
+FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "A2AAgent": file_A2AAgent,
+    "AgentBudget": file_AgentBudget,
+    "AgentTarget": file_AgentTarget,
+    "BoundRunEvaluator": file_BoundRunEvaluator,
+    "Budget": file_Budget,
+    "BuiltinHarness": file_BuiltinHarness,
+    "CLIAgent": file_CLIAgent,
+    "Checker": file_Checker,
+    "CommandHarness": file_CommandHarness,
+    "ConfidenceInterval": file_ConfidenceInterval,
+    "Content": file_Content,
+    "ContextManagement": file_ContextManagement,
+    "CredentialGrant": file_CredentialGrant,
+    "DatasetManifest": file_DatasetManifest,
+    "DatasetSource": file_DatasetSource,
+    "DatasetVersionRef": file_DatasetVersionRef,
+    "Environment": file_Environment,
+    "EnvironmentService": file_EnvironmentService,
+    "EscalationPolicy": file_EscalationPolicy,
+    "EvaluateRequest": file_EvaluateRequest,
+    "EvaluateResponse": file_EvaluateResponse,
+    "EvaluateStreamConfig": file_EvaluateStreamConfig,
+    "EvaluateStreamRequest": file_EvaluateStreamRequest,
+    "EvaluateStreamResponse": file_EvaluateStreamResponse,
+    "EvaluationResult": file_EvaluationResult,
+    "EvaluatorExample": file_EvaluatorExample,
+    "EvaluatorManifest": file_EvaluatorManifest,
+    "EvaluatorRef": file_EvaluatorRef,
+    "ExternalHarness": file_ExternalHarness,
+    "Gate": file_Gate,
+    "GateResult": file_GateResult,
+    "GitState": file_GitState,
+    "HTTPAgent": file_HTTPAgent,
+    "Harness": file_Harness,
+    "Hook": file_Hook,
+    "InlineRecords": file_InlineRecords,
+    "Interjection": file_Interjection,
+    "IsolationReport": file_IsolationReport,
+    "JudgeManifest": file_JudgeManifest,
+    "ListCredentialsRequest": file_ListCredentialsRequest,
+    "ListCredentialsResponse": file_ListCredentialsResponse,
+    "ListEvaluatorsRequest": file_ListEvaluatorsRequest,
+    "ListEvaluatorsResponse": file_ListEvaluatorsResponse,
+    "MCPAgent": file_MCPAgent,
+    "MCPOAuth": file_MCPOAuth,
+    "MCPServer": file_MCPServer,
+    "MediaRef": file_MediaRef,
+    "Message": file_Message,
+    "Messages": file_Messages,
+    "MetricSpec": file_MetricSpec,
+    "MetricSummaries": file_MetricSummaries,
+    "MetricSummary": file_MetricSummary,
+    "MockTool": file_MockTool,
+    "Observation": file_Observation,
+    "Pricing": file_Pricing,
+    "Progress": file_Progress,
+    "Provenance": file_Provenance,
+    "Record": file_Record,
+    "Recording": file_Recording,
+    "RejectedLine": file_RejectedLine,
+    "Requirements": file_Requirements,
+    "ResponsesAgent": file_ResponsesAgent,
+    "ResultsFile": file_ResultsFile,
+    "Run": file_Run,
+    "RunEvaluationContract": file_RunEvaluationContract,
+    "RunManifest": file_RunManifest,
+    "RunOutputs": file_RunOutputs,
+    "RunProvenance": file_RunProvenance,
+    "RunSpec": file_RunSpec,
+    "SandboxPolicy": file_SandboxPolicy,
+    "Scheduling": file_Scheduling,
+    "Score": file_Score,
+    "Step": file_Step,
+    "SummaryOptions": file_SummaryOptions,
+    "TabularRow": file_TabularRow,
+    "Target": file_Target,
+    "TaskCheck": file_TaskCheck,
+    "Tensor": file_Tensor,
+    "Thinking": file_Thinking,
+    "ToolCall": file_ToolCall,
+    "ToolFault": file_ToolFault,
+    "Tools": file_Tools,
+    "TraceProvenance": file_TraceProvenance,
+    "TraceQuery": file_TraceQuery,
+    "Trajectory": file_Trajectory,
+    "TrialAdvice": file_TrialAdvice,
+    "Unpinned": file_Unpinned,
+    "Usage": file_Usage,
+    "UserSimulator": file_UserSimulator,
+}
+"""Writer of the file form of each message, by its name."""

@@ -1,0 +1,2126 @@
+# Generated from proto/ by tools/generate_schema.py. Edit the source, then run `make generate`.
+"""From each Struct to protobuf's object: `fill_<Message>(struct, wire)` sets what is not zero."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import UNSET
+
+from evalsi.schema.wire_values import fill_duration, fill_object, fill_timestamp, fill_value
+
+
+def fill_AgentTarget(s, w):
+    v = s.a2a
+    if v is not None:
+        w.a2a.SetInParent()
+        fill_A2AAgent(v, w.a2a)
+    v = s.mcp
+    if v is not None:
+        w.mcp.SetInParent()
+        fill_MCPAgent(v, w.mcp)
+    v = s.responses
+    if v is not None:
+        w.responses.SetInParent()
+        fill_ResponsesAgent(v, w.responses)
+    v = s.http
+    if v is not None:
+        w.http.SetInParent()
+        fill_HTTPAgent(v, w.http)
+    v = s.cli
+    if v is not None:
+        w.cli.SetInParent()
+        fill_CLIAgent(v, w.cli)
+
+
+def fill_A2AAgent(s, w):
+    v = s.url
+    if v:
+        w.url = v
+    v = s.headers_env
+    if v:
+        w.headers_env.update(v)
+    v = s.timeout
+    if v is not None:
+        w.timeout.SetInParent()
+        fill_duration(v, w.timeout)
+    v = s.stream
+    if v:
+        w.stream = v
+    v = s.binding
+    if v:
+        w.binding = v
+
+
+def fill_MCPAgent(s, w):
+    v = s.url
+    if v:
+        w.url = v
+    v = s.tool
+    if v:
+        w.tool = v
+    v = s.argument
+    if v:
+        w.argument = v
+    v = s.headers_env
+    if v:
+        w.headers_env.update(v)
+    v = s.timeout
+    if v is not None:
+        w.timeout.SetInParent()
+        fill_duration(v, w.timeout)
+
+
+def fill_ResponsesAgent(s, w):
+    v = s.base_url
+    if v:
+        w.base_url = v
+    v = s.model
+    if v:
+        w.model = v
+    v = s.api_key_env
+    if v:
+        w.api_key_env = v
+    v = s.timeout
+    if v is not None:
+        w.timeout.SetInParent()
+        fill_duration(v, w.timeout)
+
+
+def fill_HTTPAgent(s, w):
+    v = s.url
+    if v:
+        w.url = v
+    v = s.method
+    if v:
+        w.method = v
+    v = s.headers_env
+    if v:
+        w.headers_env.update(v)
+    v = s.body_template
+    if v:
+        w.body_template = v
+    v = s.output_path
+    if v:
+        w.output_path = v
+    v = s.messages_path
+    if v:
+        w.messages_path = v
+    v = s.timeout
+    if v is not None:
+        w.timeout.SetInParent()
+        fill_duration(v, w.timeout)
+    v = s.usage_path
+    if v:
+        w.usage_path = v
+    v = s.trajectory_path
+    if v:
+        w.trajectory_path = v
+    v = s.stream
+    if v:
+        w.stream = v
+    v = s.delta_path
+    if v:
+        w.delta_path = v
+    v = s.stop_reason_path
+    if v:
+        w.stop_reason_path = v
+
+
+def fill_CLIAgent(s, w):
+    v = s.command
+    if v:
+        w.command.extend(v)
+    v = s.install
+    if v:
+        w.install.extend(v)
+    v = s.env_from
+    if v:
+        w.env_from.update(v)
+    v = s.allow_hosts
+    if v:
+        w.allow_hosts.extend(v)
+    v = s.timeout
+    if v is not None:
+        w.timeout.SetInParent()
+        fill_duration(v, w.timeout)
+    v = s.output_format
+    if v:
+        w.output_format = v
+
+
+def fill_Harness(s, w):
+    v = s.builtin
+    if v is not None:
+        w.builtin.SetInParent()
+        fill_BuiltinHarness(v, w.builtin)
+    v = s.external
+    if v is not None:
+        w.external.SetInParent()
+        fill_ExternalHarness(v, w.external)
+
+
+def fill_AgentBudget(s, w):
+    v = s.usd
+    if v:
+        w.usd = v
+    v = s.wall_clock
+    if v is not None:
+        w.wall_clock.SetInParent()
+        fill_duration(v, w.wall_clock)
+    v = s.tokens
+    if v:
+        w.tokens = v
+
+
+def fill_Pricing(s, w):
+    v = s.input_per_mtok
+    if v:
+        w.input_per_mtok = v
+    v = s.output_per_mtok
+    if v:
+        w.output_per_mtok = v
+
+
+def fill_MCPServer(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.url
+    if v:
+        w.url = v
+    v = s.command
+    if v:
+        w.command.extend(v)
+    v = s.headers_env
+    if v:
+        w.headers_env.update(v)
+    v = s.tools
+    if v:
+        w.tools.extend(v)
+    v = s.timeout_s
+    if v:
+        w.timeout_s = v
+    v = s.tool_timeout_s
+    if v:
+        w.tool_timeout_s.update(v)
+    v = s.resources
+    if v:
+        w.resources = v
+    v = s.prompts
+    if v:
+        w.prompts = v
+    v = s.elicitation
+    if v:
+        w.elicitation = v
+    v = s.oauth
+    if v is not None:
+        w.oauth.SetInParent()
+        fill_MCPOAuth(v, w.oauth)
+
+
+def fill_MCPOAuth(s, w):
+    v = s.token_url
+    if v:
+        w.token_url = v
+    v = s.client_id_env
+    if v:
+        w.client_id_env = v
+    v = s.client_secret_env
+    if v:
+        w.client_secret_env = v
+    v = s.scope
+    if v:
+        w.scope = v
+
+
+def fill_MockTool(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.description
+    if v:
+        w.description = v
+    v = s.input_schema
+    if v:
+        fill_object(v, w.input_schema)
+    v = s.response
+    if v:
+        w.response = v
+    v = s.responses
+    if v:
+        w.responses.update(v)
+
+
+def fill_ToolFault(s, w):
+    v = s.tool
+    if v:
+        w.tool = v
+    v = s.kind
+    if v:
+        w.kind = v
+    v = s.rate
+    if v:
+        w.rate = v
+    v = s.payload
+    if v:
+        w.payload = v
+
+
+def fill_Tools(s, w):
+    v = s.sandbox
+    if v is not None:
+        w.sandbox = v
+    v = s.mcp
+    if v:
+        for x in v:
+            fill_MCPServer(x, w.mcp.add())
+    v = s.mocks
+    if v:
+        for x in v:
+            fill_MockTool(x, w.mocks.add())
+    v = s.faults
+    if v:
+        for x in v:
+            fill_ToolFault(x, w.faults.add())
+    v = s.builtin
+    if v:
+        w.builtin.extend(v)
+
+
+def fill_UserSimulator(s, w):
+    v = s.judge
+    if v:
+        w.judge = v
+    v = s.persona
+    if v:
+        w.persona = v
+    v = s.goal
+    if v:
+        w.goal = v
+    v = s.max_turns
+    if v:
+        w.max_turns = v
+
+
+def fill_Recording(s, w):
+    v = s.mode
+    if v:
+        w.mode = v
+    v = s.dir
+    if v:
+        w.dir = v
+    v = s.branch_at_step
+    if v:
+        w.branch_at_step = v
+    v = s.fork_as
+    if v:
+        w.fork_as = v
+
+
+def fill_EscalationPolicy(s, w):
+    v = s.allow
+    if v:
+        w.allow.extend(v)
+
+
+def fill_BuiltinHarness(s, w):
+    v = s.max_steps
+    if v:
+        w.max_steps = v
+    v = s.budget
+    if v is not None:
+        w.budget.SetInParent()
+        fill_AgentBudget(v, w.budget)
+    v = s.pricing
+    if v is not None:
+        w.pricing.SetInParent()
+        fill_Pricing(v, w.pricing)
+    v = s.tools
+    if v is not None:
+        w.tools.SetInParent()
+        fill_Tools(v, w.tools)
+    v = s.user_simulator
+    if v is not None:
+        w.user_simulator.SetInParent()
+        fill_UserSimulator(v, w.user_simulator)
+    v = s.recording
+    if v is not None:
+        w.recording.SetInParent()
+        fill_Recording(v, w.recording)
+    v = s.escalation
+    if v is not None:
+        w.escalation.SetInParent()
+        fill_EscalationPolicy(v, w.escalation)
+    v = s.parallel_tool_calls
+    if v is not None:
+        w.parallel_tool_calls = v
+    v = s.instructions
+    if v:
+        w.instructions = v
+    v = s.context
+    if v is not None:
+        w.context.SetInParent()
+        fill_ContextManagement(v, w.context)
+    v = s.hooks
+    if v:
+        for x in v:
+            fill_Hook(x, w.hooks.add())
+    v = s.delegate_steps
+    if v:
+        w.delegate_steps = v
+    v = s.profile
+    if v:
+        w.profile = v
+    v = s.interjections
+    if v:
+        for x in v:
+            fill_Interjection(x, w.interjections.add())
+
+
+def fill_Interjection(s, w):
+    v = s.at_step
+    if v:
+        w.at_step = v
+    v = s.message
+    if v:
+        w.message = v
+
+
+def fill_Hook(s, w):
+    v = s.python
+    if v:
+        w.python = v
+    v = s.config
+    if v:
+        fill_object(v, w.config)
+
+
+def fill_ContextManagement(s, w):
+    v = s.strategy
+    if v:
+        w.strategy = v
+    v = s.window_tokens
+    if v:
+        w.window_tokens = v
+    v = s.trigger
+    if v:
+        w.trigger = v
+    v = s.target
+    if v:
+        w.target = v
+    v = s.keep_recent
+    if v:
+        w.keep_recent = v
+    v = s.keep_turns
+    if v:
+        w.keep_turns = v
+    v = s.summary_max_tokens
+    if v:
+        w.summary_max_tokens = v
+    v = s.spill_outputs
+    if v:
+        w.spill_outputs = v
+    v = s.rounds
+    if v:
+        w.rounds = v
+    v = s.round_steps
+    if v:
+        w.round_steps = v
+
+
+def fill_ExternalHarness(s, w):
+    v = s.address
+    if v is not None:
+        w.address = v
+    v = s.command
+    if v is not None:
+        w.command.SetInParent()
+        fill_CommandHarness(v, w.command)
+    v = s.python
+    if v is not None:
+        w.python = v
+    v = s.config
+    if v:
+        fill_object(v, w.config)
+
+
+def fill_CommandHarness(s, w):
+    v = s.argv
+    if v:
+        w.argv.extend(v)
+
+
+def fill_SandboxPolicy(s, w):
+    v = s.min_isolation
+    if v:
+        w.min_isolation = v
+    v = s.network
+    if v:
+        w.network = v
+    v = s.allow_hosts
+    if v:
+        w.allow_hosts.extend(v)
+    v = s.memory_mb
+    if v:
+        w.memory_mb = v
+    v = s.max_procs
+    if v:
+        w.max_procs = v
+    v = s.workdir
+    if v:
+        w.workdir = v
+    v = s.read_only_root
+    if v:
+        w.read_only_root = v
+
+
+def fill_Checker(s, w):
+    v = s.command
+    if v:
+        w.command.extend(v)
+    v = s.files
+    if v:
+        w.files.update(v)
+    v = s.timeout
+    if v is not None:
+        w.timeout.SetInParent()
+        fill_duration(v, w.timeout)
+    v = s.parser
+    if v:
+        w.parser = v
+    v = s.protect
+    if v:
+        w.protect.extend(v)
+    v = s.on_change
+    if v:
+        w.on_change = v
+    v = s.isolation
+    if v:
+        w.isolation = v
+    v = s.outputs
+    if v:
+        w.outputs.extend(v)
+
+
+def fill_Environment(s, w):
+    v = s.image
+    if v:
+        w.image = v
+    v = s.files
+    if v:
+        w.files.update(v)
+    v = s.setup
+    if v:
+        w.setup.extend(v)
+    v = s.setup_timeout
+    if v is not None:
+        w.setup_timeout.SetInParent()
+        fill_duration(v, w.setup_timeout)
+    v = s.setup_network
+    if v:
+        w.setup_network = v
+    v = s.setup_allow_hosts
+    if v:
+        w.setup_allow_hosts.extend(v)
+    v = s.sandbox
+    if v is not None:
+        w.sandbox.SetInParent()
+        fill_SandboxPolicy(v, w.sandbox)
+    v = s.checker
+    if v is not None:
+        w.checker.SetInParent()
+        fill_Checker(v, w.checker)
+    v = s.env
+    if v:
+        w.env.update(v)
+    v = s.command_timeout
+    if v is not None:
+        w.command_timeout.SetInParent()
+        fill_duration(v, w.command_timeout)
+    v = s.services
+    if v:
+        for x in v:
+            fill_EnvironmentService(x, w.services.add())
+    v = s.service_lifetime
+    if v is not None:
+        w.service_lifetime.SetInParent()
+        fill_duration(v, w.service_lifetime)
+
+
+def fill_EnvironmentService(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.image
+    if v:
+        w.image = v
+    v = s.command
+    if v:
+        w.command.extend(v)
+    v = s.env
+    if v:
+        w.env.update(v)
+    v = s.port
+    if v:
+        w.port = v
+    v = s.depends_on
+    if v:
+        w.depends_on.extend(v)
+    v = s.memory_mb
+    if v:
+        w.memory_mb = v
+    v = s.cpu_millis
+    if v:
+        w.cpu_millis = v
+
+
+def fill_Record(s, w):
+    v = s.id
+    if v:
+        w.id = v
+    v = s.input
+    if v is not None:
+        w.input.SetInParent()
+        fill_Content(v, w.input)
+    v = s.output
+    if v is not None:
+        w.output.SetInParent()
+        fill_Content(v, w.output)
+    v = s.reference
+    if v is not None:
+        w.reference.SetInParent()
+        fill_Content(v, w.reference)
+    v = s.context
+    if v:
+        for x in v:
+            fill_Content(x, w.context.add())
+    v = s.trajectory
+    if v is not None:
+        w.trajectory.SetInParent()
+        fill_Trajectory(v, w.trajectory)
+    v = s.usage
+    if v is not None:
+        w.usage.SetInParent()
+        fill_Usage(v, w.usage)
+    v = s.metadata
+    if v:
+        for k, x in v.items():
+            fill_value(x, w.metadata[k])
+    v = s.provenance
+    if v is not None:
+        w.provenance.SetInParent()
+        fill_Provenance(v, w.provenance)
+    v = s.check
+    if v is not None:
+        w.check.SetInParent()
+        fill_TaskCheck(v, w.check)
+    v = s.notes
+    if v:
+        w.notes.extend(v)
+    v = s.stop_reason
+    if v:
+        w.stop_reason = v
+
+
+def fill_TaskCheck(s, w):
+    v = s.passed
+    if v:
+        w.passed = v
+    v = s.score
+    if v is not None:
+        w.score = v
+    v = s.details
+    if v:
+        w.details = v
+    v = s.tests
+    if v:
+        w.tests.update(v)
+    v = s.error
+    if v:
+        w.error = v
+
+
+def fill_Content(s, w):
+    v = s.text
+    if v is not None:
+        w.text = v
+    v = s.messages
+    if v is not None:
+        w.messages.SetInParent()
+        fill_Messages(v, w.messages)
+    v = s.json
+    if v is not UNSET:
+        w.json.SetInParent()
+        fill_value(v, w.json)
+    v = s.row
+    if v is not None:
+        w.row.SetInParent()
+        fill_TabularRow(v, w.row)
+    v = s.tensor
+    if v is not None:
+        w.tensor.SetInParent()
+        fill_Tensor(v, w.tensor)
+    v = s.media
+    if v is not None:
+        w.media.SetInParent()
+        fill_MediaRef(v, w.media)
+
+
+def fill_Messages(s, w):
+    v = s.messages
+    if v:
+        for x in v:
+            fill_Message(x, w.messages.add())
+
+
+def fill_Message(s, w):
+    v = s.role
+    if v:
+        w.role = v
+    v = s.content
+    if v:
+        w.content = v
+    v = s.tool_calls
+    if v:
+        for x in v:
+            fill_ToolCall(x, w.tool_calls.add())
+    v = s.tool_call_id
+    if v:
+        w.tool_call_id = v
+    v = s.name
+    if v:
+        w.name = v
+
+
+def fill_ToolCall(s, w):
+    v = s.id
+    if v:
+        w.id = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.arguments
+    if v:
+        w.arguments = v
+
+
+def fill_TabularRow(s, w):
+    v = s.features
+    if v:
+        for k, x in v.items():
+            fill_value(x, w.features[k])
+    v = s.prediction
+    if v is not UNSET:
+        w.prediction.SetInParent()
+        fill_value(v, w.prediction)
+    v = s.probabilities
+    if v:
+        w.probabilities.update(v)
+
+
+def fill_Tensor(s, w):
+    v = s.shape
+    if v:
+        w.shape.extend(v)
+    v = s.dtype
+    if v:
+        w.dtype = v
+    v = s.data
+    if v:
+        w.data = v
+
+
+def fill_MediaRef(s, w):
+    v = s.uri
+    if v:
+        w.uri = v
+    v = s.media_type
+    if v:
+        w.media_type = v
+
+
+def fill_Trajectory(s, w):
+    v = s.trace_id
+    if v:
+        w.trace_id = v
+    v = s.session_id
+    if v:
+        w.session_id = v
+    v = s.steps
+    if v:
+        for x in v:
+            fill_Step(x, w.steps.add())
+
+
+def fill_Step(s, w):
+    v = s.span_id
+    if v:
+        w.span_id = v
+    v = s.parent_span_id
+    if v:
+        w.parent_span_id = v
+    v = s.type
+    if v.number:
+        w.type = v.number
+    v = s.name
+    if v:
+        w.name = v
+    v = s.input
+    if v is not None:
+        w.input.SetInParent()
+        fill_Content(v, w.input)
+    v = s.output
+    if v is not None:
+        w.output.SetInParent()
+        fill_Content(v, w.output)
+    v = s.start_time
+    if v is not None:
+        w.start_time.SetInParent()
+        fill_timestamp(v, w.start_time)
+    v = s.end_time
+    if v is not None:
+        w.end_time.SetInParent()
+        fill_timestamp(v, w.end_time)
+    v = s.usage
+    if v is not None:
+        w.usage.SetInParent()
+        fill_Usage(v, w.usage)
+    v = s.error
+    if v:
+        w.error = v
+    v = s.attributes
+    if v:
+        for k, x in v.items():
+            fill_value(x, w.attributes[k])
+    v = s.duration
+    if v is not None:
+        w.duration.SetInParent()
+        fill_duration(v, w.duration)
+
+
+def fill_Usage(s, w):
+    v = s.input_tokens
+    if v is not None:
+        w.input_tokens = v
+    v = s.output_tokens
+    if v is not None:
+        w.output_tokens = v
+    v = s.cost_usd
+    if v is not None:
+        w.cost_usd = v
+    v = s.latency
+    if v is not None:
+        w.latency.SetInParent()
+        fill_duration(v, w.latency)
+    v = s.cached_input_tokens
+    if v is not None:
+        w.cached_input_tokens = v
+    v = s.cache_write_tokens
+    if v is not None:
+        w.cache_write_tokens = v
+    v = s.reasoning_tokens
+    if v is not None:
+        w.reasoning_tokens = v
+    v = s.cached
+    if v:
+        w.cached = v
+    v = s.cached_cost_usd
+    if v is not None:
+        w.cached_cost_usd = v
+    v = s.requests
+    if v is not None:
+        w.requests = v
+    v = s.unpriced_requests
+    if v:
+        w.unpriced_requests = v
+
+
+def fill_Provenance(s, w):
+    v = s.run
+    if v is not None:
+        w.run.SetInParent()
+        fill_RunProvenance(v, w.run)
+    v = s.trace
+    if v is not None:
+        w.trace.SetInParent()
+        fill_TraceProvenance(v, w.trace)
+    v = s.isolation
+    if v is not None:
+        w.isolation.SetInParent()
+        fill_IsolationReport(v, w.isolation)
+
+
+def fill_RunProvenance(s, w):
+    v = s.run_id
+    if v:
+        w.run_id = v
+    v = s.task_id
+    if v:
+        w.task_id = v
+    v = s.trial
+    if v:
+        w.trial = v
+
+
+def fill_TraceProvenance(s, w):
+    v = s.trace_id
+    if v:
+        w.trace_id = v
+    v = s.policy_id
+    if v:
+        w.policy_id = v
+
+
+def fill_IsolationReport(s, w):
+    v = s.driver
+    if v:
+        w.driver = v
+    v = s.level
+    if v.number:
+        w.level = v.number
+    v = s.enforcement
+    if v.number:
+        w.enforcement = v.number
+    v = s.notes
+    if v:
+        w.notes.extend(v)
+
+
+def fill_Score(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.number
+    if v is not None:
+        w.number = v
+    v = s.passed
+    if v is not None:
+        w.passed = v
+    v = s.label
+    if v is not None:
+        w.label = v
+    v = s.structured
+    if v is not UNSET:
+        w.structured.SetInParent()
+        fill_value(v, w.structured)
+    v = s.explanation
+    if v:
+        w.explanation = v
+    v = s.confidence
+    if v is not None:
+        w.confidence = v
+    v = s.cost
+    if v is not None:
+        w.cost.SetInParent()
+        fill_Usage(v, w.cost)
+    v = s.metadata
+    if v:
+        for k, x in v.items():
+            fill_value(x, w.metadata[k])
+
+
+def fill_EvaluationResult(s, w):
+    v = s.record_id
+    if v:
+        w.record_id = v
+    v = s.evaluator
+    if v:
+        w.evaluator = v
+    v = s.evaluator_ref
+    if v:
+        w.evaluator_ref = v
+    v = s.outcome
+    if v.number:
+        w.outcome = v.number
+    v = s.scores
+    if v:
+        for x in v:
+            fill_Score(x, w.scores.add())
+    v = s.reason
+    if v:
+        w.reason = v
+    v = s.duration
+    if v is not None:
+        w.duration.SetInParent()
+        fill_duration(v, w.duration)
+    v = s.trial
+    if v:
+        w.trial = v
+    v = s.error_kind
+    if v.number:
+        w.error_kind = v.number
+    v = s.fault
+    if v.number:
+        w.fault = v.number
+    v = s.span_id
+    if v:
+        w.span_id = v
+    v = s.session_id
+    if v:
+        w.session_id = v
+    v = s.usage
+    if v is not None:
+        w.usage.SetInParent()
+        fill_Usage(v, w.usage)
+    v = s.raw_reply
+    if v:
+        w.raw_reply = v
+    v = s.detail
+    if v:
+        w.detail = v
+    v = s.warnings
+    if v:
+        w.warnings.extend(v)
+    v = s.attempts
+    if v:
+        w.attempts = v
+
+
+def fill_MetricSummary(s, w):
+    v = s.metric
+    if v:
+        w.metric = v
+    v = s.evaluator
+    if v:
+        w.evaluator = v
+    v = s.kind
+    if v.number:
+        w.kind = v.number
+    v = s.n
+    if v:
+        w.n = v
+    v = s.mean
+    if v is not None:
+        w.mean = v
+    v = s.std
+    if v is not None:
+        w.std = v
+    v = s.ci
+    if v is not None:
+        w.ci.SetInParent()
+        fill_ConfidenceInterval(v, w.ci)
+    v = s.skipped
+    if v:
+        w.skipped = v
+    v = s.errors
+    if v:
+        w.errors = v
+    v = s.labels
+    if v:
+        w.labels.update(v)
+    v = s.clusters
+    if v is not None:
+        w.clusters = v
+    v = s.total
+    if v:
+        w.total = v
+    v = s.cancelled
+    if v:
+        w.cancelled = v
+    v = s.coverage
+    if v is not None:
+        w.coverage = v
+    v = s.higher_is_better
+    if v is not None:
+        w.higher_is_better = v
+    v = s.error_kinds
+    if v:
+        w.error_kinds.update(v)
+    v = s.skip_reasons
+    if v:
+        w.skip_reasons.update(v)
+    v = s.min
+    if v is not None:
+        w.min = v
+    v = s.median
+    if v is not None:
+        w.median = v
+    v = s.max
+    if v is not None:
+        w.max = v
+    v = s.evaluator_ref
+    if v:
+        w.evaluator_ref = v
+    v = s.unit
+    if v:
+        w.unit = v
+    v = s.notes
+    if v:
+        w.notes.extend(v)
+
+
+def fill_ConfidenceInterval(s, w):
+    v = s.low
+    if v:
+        w.low = v
+    v = s.high
+    if v:
+        w.high = v
+    v = s.level
+    if v:
+        w.level = v
+    v = s.method
+    if v:
+        w.method = v
+    v = s.resamples
+    if v:
+        w.resamples = v
+    v = s.seed
+    if v is not None:
+        w.seed = v
+
+
+def fill_EvaluatorRef(s, w):
+    v = s.ref
+    if v:
+        w.ref = v
+    v = s.params
+    if v:
+        fill_object(v, w.params)
+    v = s.name
+    if v:
+        w.name = v
+    v = s.judge
+    if v:
+        w.judge = v
+    v = s.deadline
+    if v is not None:
+        w.deadline.SetInParent()
+        fill_duration(v, w.deadline)
+
+
+def fill_Requirements(s, w):
+    v = s.input
+    if v:
+        w.input = v
+    v = s.output
+    if v:
+        w.output = v
+    v = s.reference
+    if v:
+        w.reference = v
+    v = s.context
+    if v:
+        w.context = v
+    v = s.trajectory
+    if v:
+        w.trajectory = v
+    v = s.judge
+    if v:
+        w.judge = v
+    v = s.isolation
+    if v.number:
+        w.isolation = v.number
+    v = s.usage
+    if v:
+        w.usage = v
+    v = s.check
+    if v:
+        w.check = v
+    v = s.metadata
+    if v:
+        w.metadata.extend(v)
+
+
+def fill_MetricSpec(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.type
+    if v.number:
+        w.type = v.number
+    v = s.min
+    if v is not None:
+        w.min = v
+    v = s.max
+    if v is not None:
+        w.max = v
+    v = s.higher_is_better
+    if v is not None:
+        w.higher_is_better = v
+    v = s.description
+    if v:
+        w.description = v
+    v = s.interval
+    if v:
+        w.interval = v
+    v = s.unit
+    if v:
+        w.unit = v
+    v = s.labels
+    if v:
+        w.labels.extend(v)
+
+
+def fill_Scheduling(s, w):
+    v = s.pool
+    if v:
+        w.pool = v
+    v = s.batchable
+    if v:
+        w.batchable = v
+    v = s.max_batch
+    if v:
+        w.max_batch = v
+
+
+def fill_EvaluatorManifest(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.version
+    if v:
+        w.version = v
+    v = s.description
+    if v:
+        w.description = v
+    v = s.pack
+    if v:
+        w.pack = v
+    v = s.scope
+    if v.number:
+        w.scope = v.number
+    v = s.modalities
+    if v:
+        w.modalities.extend(v)
+    v = s.requires
+    if v is not None:
+        w.requires.SetInParent()
+        fill_Requirements(v, w.requires)
+    v = s.outputs
+    if v:
+        for x in v:
+            fill_MetricSpec(x, w.outputs.add())
+    v = s.params_schema
+    if v:
+        fill_object(v, w.params_schema)
+    v = s.scheduling
+    if v is not None:
+        w.scheduling.SetInParent()
+        fill_Scheduling(v, w.scheduling)
+    v = s.tier
+    if v:
+        w.tier = v
+    v = s.runtime
+    if v:
+        w.runtime = v
+    v = s.entry_point
+    if v:
+        w.entry_point = v
+    v = s.example
+    if v is not None:
+        w.example.SetInParent()
+        fill_EvaluatorExample(v, w.example)
+    v = s.distribution
+    if v:
+        w.distribution = v
+    v = s.deprecated
+    if v:
+        w.deprecated = v
+
+
+def fill_EvaluatorExample(s, w):
+    v = s.record
+    if v is not None:
+        w.record.SetInParent()
+        fill_Record(v, w.record)
+    v = s.params
+    if v:
+        fill_object(v, w.params)
+    v = s.scores
+    if v:
+        for x in v:
+            fill_Score(x, w.scores.add())
+
+
+def fill_ListEvaluatorsRequest(s, w):
+    pass
+
+
+def fill_ListEvaluatorsResponse(s, w):
+    v = s.evaluators
+    if v:
+        for x in v:
+            fill_EvaluatorManifest(x, w.evaluators.add())
+    v = s.judges
+    if v:
+        w.judges.extend(v)
+    v = s.default_judge
+    if v:
+        w.default_judge = v
+
+
+def fill_ListCredentialsRequest(s, w):
+    v = s.project
+    if v:
+        w.project = v
+
+
+def fill_ListCredentialsResponse(s, w):
+    v = s.enforced
+    if v:
+        w.enforced = v
+    v = s.grants
+    if v:
+        for x in v:
+            fill_CredentialGrant(x, w.grants.add())
+    v = s.judges
+    if v:
+        w.judges.extend(v)
+
+
+def fill_CredentialGrant(s, w):
+    v = s.env
+    if v:
+        w.env = v
+    v = s.hosts
+    if v:
+        w.hosts.extend(v)
+    v = s.allow_http
+    if v:
+        w.allow_http = v
+    v = s.all_projects
+    if v:
+        w.all_projects = v
+
+
+def fill_EvaluateRequest(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.records
+    if v:
+        for x in v:
+            fill_Record(x, w.records.add())
+    v = s.evaluators
+    if v:
+        for x in v:
+            fill_EvaluatorRef(x, w.evaluators.add())
+    v = s.judge
+    if v:
+        w.judge = v
+    v = s.summary
+    if v is not None:
+        w.summary.SetInParent()
+        fill_SummaryOptions(v, w.summary)
+
+
+def fill_EvaluateResponse(s, w):
+    v = s.results
+    if v:
+        for x in v:
+            fill_EvaluationResult(x, w.results.add())
+    v = s.summaries
+    if v:
+        for x in v:
+            fill_MetricSummary(x, w.summaries.add())
+
+
+def fill_SummaryOptions(s, w):
+    v = s.confidence_level
+    if v:
+        w.confidence_level = v
+    v = s.cluster_by
+    if v:
+        w.cluster_by = v
+    v = s.ci_method
+    if v.number:
+        w.ci_method = v.number
+    v = s.exclude_flagged_trials
+    if v:
+        w.exclude_flagged_trials = v
+    v = s.resamples
+    if v:
+        w.resamples = v
+    v = s.seed
+    if v:
+        w.seed = v
+
+
+def fill_EvaluateStreamConfig(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.evaluators
+    if v:
+        for x in v:
+            fill_EvaluatorRef(x, w.evaluators.add())
+    v = s.judge
+    if v:
+        w.judge = v
+    v = s.summary
+    if v is not None:
+        w.summary.SetInParent()
+        fill_SummaryOptions(v, w.summary)
+
+
+def fill_EvaluateStreamRequest(s, w):
+    v = s.config
+    if v is not None:
+        w.config.SetInParent()
+        fill_EvaluateStreamConfig(v, w.config)
+    v = s.record
+    if v is not None:
+        w.record.SetInParent()
+        fill_Record(v, w.record)
+
+
+def fill_MetricSummaries(s, w):
+    v = s.summaries
+    if v:
+        for x in v:
+            fill_MetricSummary(x, w.summaries.add())
+
+
+def fill_EvaluateStreamResponse(s, w):
+    v = s.result
+    if v is not None:
+        w.result.SetInParent()
+        fill_EvaluationResult(v, w.result)
+    v = s.summaries
+    if v is not None:
+        w.summaries.SetInParent()
+        fill_MetricSummaries(v, w.summaries)
+
+
+def fill_Observation(s, w):
+    v = s.id
+    if v:
+        w.id = v
+    v = s.run_id
+    if v:
+        w.run_id = v
+    v = s.record_id
+    if v:
+        w.record_id = v
+    v = s.trial
+    if v:
+        w.trial = v
+    v = s.item_digest
+    if v:
+        w.item_digest = v
+    v = s.config_digest
+    if v:
+        w.config_digest = v
+    v = s.outcome
+    if v.number:
+        w.outcome = v.number
+    v = s.record
+    if v is not None:
+        w.record.SetInParent()
+        fill_Record(v, w.record)
+    v = s.results
+    if v:
+        for x in v:
+            fill_EvaluationResult(x, w.results.add())
+    v = s.usage
+    if v is not None:
+        w.usage.SetInParent()
+        fill_Usage(v, w.usage)
+    v = s.reason
+    if v:
+        w.reason = v
+    v = s.error_kind
+    if v.number:
+        w.error_kind = v.number
+    v = s.fault
+    if v.number:
+        w.fault = v.number
+    v = s.started_at
+    if v is not None:
+        w.started_at.SetInParent()
+        fill_timestamp(v, w.started_at)
+    v = s.finished_at
+    if v is not None:
+        w.finished_at.SetInParent()
+        fill_timestamp(v, w.finished_at)
+    v = s.project
+    if v:
+        w.project = v
+    v = s.labels
+    if v:
+        w.labels.update(v)
+
+
+def fill_RunSpec(s, w):
+    v = s.target
+    if v is not None:
+        w.target.SetInParent()
+        fill_Target(v, w.target)
+    v = s.dataset
+    if v is not None:
+        w.dataset.SetInParent()
+        fill_DatasetSource(v, w.dataset)
+    v = s.evaluators
+    if v:
+        for x in v:
+            fill_EvaluatorRef(x, w.evaluators.add())
+    v = s.judge
+    if v:
+        w.judge = v
+    v = s.trials
+    if v:
+        w.trials = v
+    v = s.summary
+    if v is not None:
+        w.summary.SetInParent()
+        fill_SummaryOptions(v, w.summary)
+    v = s.gates
+    if v:
+        for x in v:
+            fill_Gate(x, w.gates.add())
+    v = s.budget
+    if v is not None:
+        w.budget.SetInParent()
+        fill_Budget(v, w.budget)
+    v = s.harness
+    if v is not None:
+        w.harness.SetInParent()
+        fill_Harness(v, w.harness)
+    v = s.environment
+    if v is not None:
+        w.environment.SetInParent()
+        fill_Environment(v, w.environment)
+
+
+def fill_Target(s, w):
+    v = s.connector
+    if v:
+        w.connector = v
+    v = s.model
+    if v:
+        w.model = v
+    v = s.base_url
+    if v:
+        w.base_url = v
+    v = s.api_key_env
+    if v:
+        w.api_key_env = v
+    v = s.system_prompt
+    if v:
+        w.system_prompt = v
+    v = s.max_tokens
+    if v:
+        w.max_tokens = v
+    v = s.temperature
+    if v is not None:
+        w.temperature = v
+    v = s.effort
+    if v:
+        w.effort = v
+    v = s.agent
+    if v is not None:
+        w.agent.SetInParent()
+        fill_AgentTarget(v, w.agent)
+    v = s.thinking
+    if v is not None:
+        w.thinking.SetInParent()
+        fill_Thinking(v, w.thinking)
+    v = s.stream
+    if v:
+        w.stream = v
+    v = s.max_concurrency
+    if v:
+        w.max_concurrency = v
+    v = s.api
+    if v:
+        w.api = v
+    v = s.fallbacks
+    if v:
+        for x in v:
+            fill_Target(x, w.fallbacks.add())
+    v = s.fallback_after
+    if v:
+        w.fallback_after = v
+
+
+def fill_Thinking(s, w):
+    v = s.mode
+    if v:
+        w.mode = v
+    v = s.budget_tokens
+    if v:
+        w.budget_tokens = v
+
+
+def fill_DatasetSource(s, w):
+    v = s.inline
+    if v is not None:
+        w.inline.SetInParent()
+        fill_InlineRecords(v, w.inline)
+    v = s.path
+    if v is not None:
+        w.path = v
+    v = s.uri
+    if v is not None:
+        w.uri = v
+    v = s.traces
+    if v is not None:
+        w.traces.SetInParent()
+        fill_TraceQuery(v, w.traces)
+    v = s.run
+    if v is not None:
+        w.run.SetInParent()
+        fill_RunOutputs(v, w.run)
+    v = s.catalog
+    if v is not None:
+        w.catalog.SetInParent()
+        fill_DatasetVersionRef(v, w.catalog)
+    v = s.mapping
+    if v:
+        w.mapping.update(v)
+    v = s.limit
+    if v:
+        w.limit = v
+
+
+def fill_DatasetVersionRef(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.version
+    if v:
+        w.version = v
+    v = s.sha256
+    if v:
+        w.sha256 = v
+
+
+def fill_TraceQuery(s, w):
+    v = s.service
+    if v:
+        w.service = v
+    v = s.policy
+    if v:
+        w.policy = v
+    v = s.filter
+    if v:
+        w.filter = v
+    v = s.lookback
+    if v is not None:
+        w.lookback.SetInParent()
+        fill_duration(v, w.lookback)
+
+
+def fill_RunOutputs(s, w):
+    v = s.run_id
+    if v:
+        w.run_id = v
+    v = s.trial
+    if v:
+        w.trial = v
+    v = s.all_trials
+    if v:
+        w.all_trials = v
+
+
+def fill_InlineRecords(s, w):
+    v = s.records
+    if v:
+        for x in v:
+            fill_Record(x, w.records.add())
+
+
+def fill_Gate(s, w):
+    v = s.metric
+    if v:
+        w.metric = v
+    v = s.stat
+    if v.number:
+        w.stat = v.number
+    v = s.min
+    if v is not None:
+        w.min = v
+    v = s.max
+    if v is not None:
+        w.max = v
+
+
+def fill_GateResult(s, w):
+    v = s.gate
+    if v is not None:
+        w.gate.SetInParent()
+        fill_Gate(v, w.gate)
+    v = s.passed
+    if v:
+        w.passed = v
+    v = s.value
+    if v is not None:
+        w.value = v
+    v = s.reason
+    if v:
+        w.reason = v
+
+
+def fill_Budget(s, w):
+    v = s.max_target_tokens
+    if v:
+        w.max_target_tokens = v
+    v = s.max_judge_tokens
+    if v:
+        w.max_judge_tokens = v
+    v = s.max_usd
+    if v is not None:
+        w.max_usd = v
+
+
+def fill_Progress(s, w):
+    v = s.total
+    if v:
+        w.total = v
+    v = s.done
+    if v:
+        w.done = v
+
+
+def fill_Run(s, w):
+    v = s.id
+    if v:
+        w.id = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.project
+    if v:
+        w.project = v
+    v = s.spec
+    if v is not None:
+        w.spec.SetInParent()
+        fill_RunSpec(v, w.spec)
+    v = s.status
+    if v.number:
+        w.status = v.number
+    v = s.created_at
+    if v is not None:
+        w.created_at.SetInParent()
+        fill_timestamp(v, w.created_at)
+    v = s.started_at
+    if v is not None:
+        w.started_at.SetInParent()
+        fill_timestamp(v, w.started_at)
+    v = s.finished_at
+    if v is not None:
+        w.finished_at.SetInParent()
+        fill_timestamp(v, w.finished_at)
+    v = s.error
+    if v:
+        w.error = v
+    v = s.progress
+    if v is not None:
+        w.progress.SetInParent()
+        fill_Progress(v, w.progress)
+    v = s.summaries
+    if v:
+        for x in v:
+            fill_MetricSummary(x, w.summaries.add())
+    v = s.gates
+    if v:
+        for x in v:
+            fill_GateResult(x, w.gates.add())
+    v = s.target_usage
+    if v is not None:
+        w.target_usage.SetInParent()
+        fill_Usage(v, w.target_usage)
+    v = s.judge_usage
+    if v is not None:
+        w.judge_usage.SetInParent()
+        fill_Usage(v, w.judge_usage)
+    v = s.dataset_sha256
+    if v:
+        w.dataset_sha256 = v
+    v = s.records
+    if v:
+        w.records = v
+    v = s.labels
+    if v:
+        w.labels.update(v)
+    v = s.created_by
+    if v:
+        w.created_by = v
+    v = s.archived_at
+    if v is not None:
+        w.archived_at.SetInParent()
+        fill_timestamp(v, w.archived_at)
+    v = s.imported
+    if v:
+        w.imported = v
+    v = s.evaluation_contract
+    if v is not None:
+        w.evaluation_contract.SetInParent()
+        fill_RunEvaluationContract(v, w.evaluation_contract)
+    v = s.manifest
+    if v is not None:
+        w.manifest.SetInParent()
+        fill_RunManifest(v, w.manifest)
+
+
+def fill_BoundRunEvaluator(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.manifest
+    if v is not None:
+        w.manifest.SetInParent()
+        fill_EvaluatorManifest(v, w.manifest)
+    v = s.params
+    if v:
+        fill_object(v, w.params)
+    v = s.judge
+    if v:
+        w.judge = v
+    v = s.judge_settings_sha256
+    if v:
+        w.judge_settings_sha256 = v
+    v = s.prompt_sha256
+    if v:
+        w.prompt_sha256.update(v)
+
+
+def fill_RunEvaluationContract(s, w):
+    v = s.evaluators
+    if v:
+        for x in v:
+            fill_BoundRunEvaluator(x, w.evaluators.add())
+    v = s.settings_sha256
+    if v:
+        w.settings_sha256 = v
+    v = s.server_version
+    if v:
+        w.server_version = v
+
+
+def fill_RunManifest(s, w):
+    v = s.run_id
+    if v:
+        w.run_id = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.project
+    if v:
+        w.project = v
+    v = s.evalsi_version
+    if v:
+        w.evalsi_version = v
+    v = s.python_version
+    if v:
+        w.python_version = v
+    v = s.platform
+    if v:
+        w.platform = v
+    v = s.packages
+    if v:
+        w.packages.update(v)
+    v = s.argv
+    if v:
+        w.argv.extend(v)
+    v = s.git
+    if v is not None:
+        w.git.SetInParent()
+        fill_GitState(v, w.git)
+    v = s.started_at
+    if v is not None:
+        w.started_at.SetInParent()
+        fill_timestamp(v, w.started_at)
+    v = s.finished_at
+    if v is not None:
+        w.finished_at.SetInParent()
+        fill_timestamp(v, w.finished_at)
+    v = s.dataset
+    if v is not None:
+        w.dataset.SetInParent()
+        fill_DatasetManifest(v, w.dataset)
+    v = s.evaluators
+    if v:
+        for x in v:
+            fill_BoundRunEvaluator(x, w.evaluators.add())
+    v = s.judges
+    if v:
+        for x in v:
+            fill_JudgeManifest(x, w.judges.add())
+    v = s.summary
+    if v is not None:
+        w.summary.SetInParent()
+        fill_SummaryOptions(v, w.summary)
+    v = s.seeds
+    if v:
+        w.seeds.update(v)
+    v = s.price_table_version
+    if v:
+        w.price_table_version = v
+    v = s.unpinned
+    if v:
+        for x in v:
+            fill_Unpinned(x, w.unpinned.add())
+    v = s.settings_sha256
+    if v:
+        w.settings_sha256 = v
+    v = s.status
+    if v.number:
+        w.status = v.number
+    v = s.target_usage
+    if v is not None:
+        w.target_usage.SetInParent()
+        fill_Usage(v, w.target_usage)
+    v = s.judge_usage
+    if v is not None:
+        w.judge_usage.SetInParent()
+        fill_Usage(v, w.judge_usage)
+    v = s.trials
+    if v:
+        w.trials = v
+    v = s.spec
+    if v is not None:
+        w.spec.SetInParent()
+        fill_RunSpec(v, w.spec)
+    v = s.warnings
+    if v:
+        w.warnings.extend(v)
+    v = s.labels
+    if v:
+        w.labels.update(v)
+
+
+def fill_GitState(s, w):
+    v = s.commit
+    if v:
+        w.commit = v
+    v = s.branch
+    if v:
+        w.branch = v
+    v = s.dirty
+    if v:
+        w.dirty = v
+
+
+def fill_DatasetManifest(s, w):
+    v = s.source
+    if v:
+        w.source = v
+    v = s.sha256
+    if v:
+        w.sha256 = v
+    v = s.records
+    if v:
+        w.records = v
+    v = s.rejected
+    if v:
+        w.rejected = v
+    v = s.mapping
+    if v:
+        w.mapping.update(v)
+    v = s.where
+    if v:
+        w.where = v
+    v = s.limit
+    if v:
+        w.limit = v
+    v = s.sample
+    if v:
+        w.sample = v
+    v = s.revision
+    if v:
+        w.revision = v
+
+
+def fill_JudgeManifest(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.provider
+    if v:
+        w.provider = v
+    v = s.model
+    if v:
+        w.model = v
+    v = s.reported_models
+    if v:
+        w.reported_models.extend(v)
+    v = s.base_url
+    if v:
+        w.base_url = v
+    v = s.settings
+    if v:
+        fill_object(v, w.settings)
+    v = s.settings_sha256
+    if v:
+        w.settings_sha256 = v
+    v = s.usage
+    if v is not None:
+        w.usage.SetInParent()
+        fill_Usage(v, w.usage)
+
+
+def fill_Unpinned(s, w):
+    v = s.what
+    if v:
+        w.what = v
+    v = s.why
+    if v:
+        w.why = v
+
+
+def fill_ResultsFile(s, w):
+    v = s.manifest
+    if v is not None:
+        w.manifest.SetInParent()
+        fill_RunManifest(v, w.manifest)
+    v = s.summaries
+    if v:
+        for x in v:
+            fill_MetricSummary(x, w.summaries.add())
+    v = s.results
+    if v:
+        for x in v:
+            fill_EvaluationResult(x, w.results.add())
+    v = s.records
+    if v:
+        for x in v:
+            fill_Record(x, w.records.add())
+    v = s.gates
+    if v:
+        for x in v:
+            fill_GateResult(x, w.gates.add())
+    v = s.trial_advice
+    if v is not None:
+        w.trial_advice.SetInParent()
+        fill_TrialAdvice(v, w.trial_advice)
+    v = s.api_version
+    if v:
+        w.api_version = v
+    v = s.rejected
+    if v:
+        for x in v:
+            fill_RejectedLine(x, w.rejected.add())
+
+
+def fill_TrialAdvice(s, w):
+    v = s.trials
+    if v:
+        w.trials = v
+    v = s.advised_trials
+    if v:
+        w.advised_trials = v
+    v = s.advice
+    if v:
+        w.advice = v
+    v = s.metric
+    if v:
+        w.metric = v
+    v = s.half_width
+    if v is not None:
+        w.half_width = v
+    v = s.advised_half_width
+    if v is not None:
+        w.advised_half_width = v
+
+
+def fill_RejectedLine(s, w):
+    v = s.path
+    if v:
+        w.path = v
+    v = s.line
+    if v:
+        w.line = v
+    v = s.column
+    if v:
+        w.column = v
+    v = s.reason
+    if v:
+        w.reason = v
+
+
+FILLS: dict[str, Callable[[Any, Any], None]] = {
+    "A2AAgent": fill_A2AAgent,
+    "AgentBudget": fill_AgentBudget,
+    "AgentTarget": fill_AgentTarget,
+    "BoundRunEvaluator": fill_BoundRunEvaluator,
+    "Budget": fill_Budget,
+    "BuiltinHarness": fill_BuiltinHarness,
+    "CLIAgent": fill_CLIAgent,
+    "Checker": fill_Checker,
+    "CommandHarness": fill_CommandHarness,
+    "ConfidenceInterval": fill_ConfidenceInterval,
+    "Content": fill_Content,
+    "ContextManagement": fill_ContextManagement,
+    "CredentialGrant": fill_CredentialGrant,
+    "DatasetManifest": fill_DatasetManifest,
+    "DatasetSource": fill_DatasetSource,
+    "DatasetVersionRef": fill_DatasetVersionRef,
+    "Environment": fill_Environment,
+    "EnvironmentService": fill_EnvironmentService,
+    "EscalationPolicy": fill_EscalationPolicy,
+    "EvaluateRequest": fill_EvaluateRequest,
+    "EvaluateResponse": fill_EvaluateResponse,
+    "EvaluateStreamConfig": fill_EvaluateStreamConfig,
+    "EvaluateStreamRequest": fill_EvaluateStreamRequest,
+    "EvaluateStreamResponse": fill_EvaluateStreamResponse,
+    "EvaluationResult": fill_EvaluationResult,
+    "EvaluatorExample": fill_EvaluatorExample,
+    "EvaluatorManifest": fill_EvaluatorManifest,
+    "EvaluatorRef": fill_EvaluatorRef,
+    "ExternalHarness": fill_ExternalHarness,
+    "Gate": fill_Gate,
+    "GateResult": fill_GateResult,
+    "GitState": fill_GitState,
+    "HTTPAgent": fill_HTTPAgent,
+    "Harness": fill_Harness,
+    "Hook": fill_Hook,
+    "InlineRecords": fill_InlineRecords,
+    "Interjection": fill_Interjection,
+    "IsolationReport": fill_IsolationReport,
+    "JudgeManifest": fill_JudgeManifest,
+    "ListCredentialsRequest": fill_ListCredentialsRequest,
+    "ListCredentialsResponse": fill_ListCredentialsResponse,
+    "ListEvaluatorsRequest": fill_ListEvaluatorsRequest,
+    "ListEvaluatorsResponse": fill_ListEvaluatorsResponse,
+    "MCPAgent": fill_MCPAgent,
+    "MCPOAuth": fill_MCPOAuth,
+    "MCPServer": fill_MCPServer,
+    "MediaRef": fill_MediaRef,
+    "Message": fill_Message,
+    "Messages": fill_Messages,
+    "MetricSpec": fill_MetricSpec,
+    "MetricSummaries": fill_MetricSummaries,
+    "MetricSummary": fill_MetricSummary,
+    "MockTool": fill_MockTool,
+    "Observation": fill_Observation,
+    "Pricing": fill_Pricing,
+    "Progress": fill_Progress,
+    "Provenance": fill_Provenance,
+    "Record": fill_Record,
+    "Recording": fill_Recording,
+    "RejectedLine": fill_RejectedLine,
+    "Requirements": fill_Requirements,
+    "ResponsesAgent": fill_ResponsesAgent,
+    "ResultsFile": fill_ResultsFile,
+    "Run": fill_Run,
+    "RunEvaluationContract": fill_RunEvaluationContract,
+    "RunManifest": fill_RunManifest,
+    "RunOutputs": fill_RunOutputs,
+    "RunProvenance": fill_RunProvenance,
+    "RunSpec": fill_RunSpec,
+    "SandboxPolicy": fill_SandboxPolicy,
+    "Scheduling": fill_Scheduling,
+    "Score": fill_Score,
+    "Step": fill_Step,
+    "SummaryOptions": fill_SummaryOptions,
+    "TabularRow": fill_TabularRow,
+    "Target": fill_Target,
+    "TaskCheck": fill_TaskCheck,
+    "Tensor": fill_Tensor,
+    "Thinking": fill_Thinking,
+    "ToolCall": fill_ToolCall,
+    "ToolFault": fill_ToolFault,
+    "Tools": fill_Tools,
+    "TraceProvenance": fill_TraceProvenance,
+    "TraceQuery": fill_TraceQuery,
+    "Trajectory": fill_Trajectory,
+    "TrialAdvice": fill_TrialAdvice,
+    "Unpinned": fill_Unpinned,
+    "Usage": fill_Usage,
+    "UserSimulator": fill_UserSimulator,
+}
