@@ -8,6 +8,7 @@ its deadline the worker is killed and replaced; that record alone becomes an ERR
 import asyncio
 import contextlib
 import ctypes
+import faulthandler
 import os
 import resource
 import signal
@@ -218,6 +219,7 @@ def _measure_one(evaluator: BoundEvaluator, record: Record, baseline: Record | N
 
 
 def _become_worker(panel: Panel, parent: int) -> None:  # pragma: no cover - runs in the child
+    faulthandler.disable()  # a crash here is an outcome, not a bug of ours to print
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)

@@ -78,7 +78,7 @@ def to_polars(run: GradedRun) -> "pl.DataFrame":
 def write_parquet(run: GradedRun, path: Path) -> None:
     """Writes the table as Parquet, with zstd."""
     try:
-        import pyarrow.parquet as parquet
+        from pyarrow import parquet
     except ImportError:
         raise MissingExtraError("writing Parquet", "arrow") from None
     parquet.write_table(to_arrow(run), path, compression="zstd")
@@ -90,9 +90,9 @@ def _evaluator_columns(columns: EvaluatorColumns) -> dict[str, list[Any]]:
         if column.objects is not None:
             found[columns.metric(output)] = [_plain(held) for held in column.objects]
         elif column.kind == "passed":
-            found[columns.metric(output)] = [None if v != v else v == 1.0 for v in column.values]  # noqa: PLR0124 - NaN
+            found[columns.metric(output)] = [None if v != v else v == 1.0 for v in column.values]
         else:
-            found[columns.metric(output)] = [None if v != v else v for v in column.values]  # noqa: PLR0124 - NaN
+            found[columns.metric(output)] = [None if v != v else v for v in column.values]
     found[f"{columns.evaluator}.outcome"] = [_OUTCOMES[code] for code in columns.outcomes]
     if any(note.reason for note in columns.notes.values()):
         found[f"{columns.evaluator}.reason"] = [
@@ -101,8 +101,7 @@ def _evaluator_columns(columns: EvaluatorColumns) -> dict[str, list[Any]]:
     explained = {output for note in columns.notes.values() for output in note.explanations}
     for output in sorted(explained):
         found[f"{columns.metric(output)}.explanation"] = [
-            columns.notes[row].explanations.get(output) if row in columns.notes else None
-            for row in range(columns.rows)
+            columns.notes[row].explanations.get(output) if row in columns.notes else None for row in range(columns.rows)
         ]
     return found
 

@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from evalsi.schema.generated.results import (
         RejectedLine,
         ResultsFile,
+        ResultsLayout,
         TrialAdvice,
     )
     from evalsi.schema.generated.run import (
@@ -200,6 +201,7 @@ __all__ = [
     "Requirements",
     "ResponsesAgent",
     "ResultsFile",
+    "ResultsLayout",
     "Run",
     "RunEvaluationContract",
     "RunManifest",
@@ -304,6 +306,7 @@ _HOME = {
     "Requirements": "evaluator",
     "ResponsesAgent": "agent",
     "ResultsFile": "results",
+    "ResultsLayout": "results",
     "Run": "run",
     "RunEvaluationContract": "run",
     "RunManifest": "run",

@@ -88,7 +88,7 @@ def _coded(ratings: Ratings) -> tuple[IntArray, list[Hashable], npt.NDArray[np.b
     if len({len(row) for row in rows}) > 1:
         raise ValueError(f"each rater needs one entry per unit, not {[len(row) for row in rows]}")
     flat: list[Any] = [rating for row in rows for rating in row]
-    absent = np.array([rating is None or rating != rating for rating in flat], dtype=bool)  # noqa: PLR0124 NaN alone differs from itself
+    absent = np.array([rating is None or rating != rating for rating in flat], dtype=bool)
     present_codes, values = label_codes([rating for rating, gone in zip(flat, absent, strict=True) if not gone])
     codes = np.zeros(len(flat), dtype=np.int64)
     codes[~absent] = present_codes

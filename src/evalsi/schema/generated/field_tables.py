@@ -703,6 +703,12 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
         ("trial_advice", "trialAdvice", "message", "optional", "TrialAdvice", "", False),
         ("api_version", "apiVersion", "string", "plain", "", "", False),
         ("rejected", "rejected", "message", "list", "RejectedLine", "", False),
+        ("layout", "layout", "message", "optional", "ResultsLayout", "", False),
+    ),
+    "ResultsLayout": (
+        ("records", "records", "int64", "plain", "", "", False),
+        ("evaluators", "evaluators", "string", "list", "", "", False),
+        ("whole_results", "wholeResults", "int64", "plain", "", "", False),
     ),
     "TrialAdvice": (
         ("trials", "trials", "int32", "plain", "", "", False),

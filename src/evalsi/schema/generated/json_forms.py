@@ -79,6 +79,7 @@ if TYPE_CHECKING:
         Requirements,
         ResponsesAgent,
         ResultsFile,
+        ResultsLayout,
         Run,
         RunEvaluationContract,
         RunManifest,
@@ -2956,6 +2957,9 @@ def rest_ResultsFile(m: ResultsFile) -> dict[str, Any]:
     v = m.trial_advice
     if v is not None:
         d["trialAdvice"] = rest_TrialAdvice(v)
+    v = m.layout
+    if v is not None:
+        d["layout"] = rest_ResultsLayout(v)
     return d
 
 
@@ -2979,6 +2983,27 @@ def file_ResultsFile(m: ResultsFile) -> dict[str, Any]:
         d["api_version"] = m.api_version
     if m.rejected:
         d["rejected"] = [file_RejectedLine(v) for v in m.rejected]
+    v = m.layout
+    if v is not None:
+        d["layout"] = file_ResultsLayout(v)
+    return d
+
+
+def rest_ResultsLayout(m: ResultsLayout) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "records": m.records,
+        "evaluators": m.evaluators,
+        "wholeResults": m.whole_results,
+    }
+    return d
+
+
+def file_ResultsLayout(m: ResultsLayout) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["records"] = m.records
+    if m.evaluators:
+        d["evaluators"] = m.evaluators
+    d["whole_results"] = m.whole_results
     return d
 
 
@@ -3100,6 +3125,7 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "Requirements": rest_Requirements,
     "ResponsesAgent": rest_ResponsesAgent,
     "ResultsFile": rest_ResultsFile,
+    "ResultsLayout": rest_ResultsLayout,
     "Run": rest_Run,
     "RunEvaluationContract": rest_RunEvaluationContract,
     "RunManifest": rest_RunManifest,
@@ -3194,6 +3220,7 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "Requirements": file_Requirements,
     "ResponsesAgent": file_ResponsesAgent,
     "ResultsFile": file_ResultsFile,
+    "ResultsLayout": file_ResultsLayout,
     "Run": file_Run,
     "RunEvaluationContract": file_RunEvaluationContract,
     "RunManifest": file_RunManifest,

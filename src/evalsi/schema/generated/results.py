@@ -13,6 +13,7 @@ from evalsi.schema.scalar_types import Int32, Int64
 __all__ = [
     "RejectedLine",
     "ResultsFile",
+    "ResultsLayout",
     "TrialAdvice",
 ]
 
@@ -36,6 +37,21 @@ class ResultsFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     """Version of the form of this document, "evals.si/v1alpha1"."""
     rejected: list[RejectedLine] = []
     """Lines or rows of the source that could not be read."""
+    layout: ResultsLayout | None = None
+    """How many records and results follow, for readers that walk them side by side; absent in documents of other
+    writers.
+    """
+
+
+class ResultsLayout(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """What the arrays of a results file hold, so that it can be read without holding it."""
+
+    records: Int64 = 0
+    """Records, one a line."""
+    evaluators: list[str] = []
+    """Evaluators with a result for every record, in the order of these results."""
+    whole_results: Int64 = 0
+    """Results at the end that belong to no single record: those of dataset and session scope."""
 
 
 class TrialAdvice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

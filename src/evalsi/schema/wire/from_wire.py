@@ -79,6 +79,7 @@ from evalsi.schema import (
     Requirements,
     ResponsesAgent,
     ResultsFile,
+    ResultsLayout,
     Run,
     RunEvaluationContract,
     RunManifest,
@@ -1083,6 +1084,15 @@ def read_ResultsFile(w):
         trial_advice=read_TrialAdvice(w.trial_advice) if w.HasField("trial_advice") else None,
         api_version=w.api_version,
         rejected=[read_RejectedLine(x) for x in w.rejected],
+        layout=read_ResultsLayout(w.layout) if w.HasField("layout") else None,
+    )
+
+
+def read_ResultsLayout(w):
+    return ResultsLayout(
+        records=w.records,
+        evaluators=list(w.evaluators),
+        whole_results=w.whole_results,
     )
 
 
@@ -1170,6 +1180,7 @@ READS: dict[str, Callable[[Any], Any]] = {
     "Requirements": read_Requirements,
     "ResponsesAgent": read_ResponsesAgent,
     "ResultsFile": read_ResultsFile,
+    "ResultsLayout": read_ResultsLayout,
     "Run": read_Run,
     "RunEvaluationContract": read_RunEvaluationContract,
     "RunManifest": read_RunManifest,

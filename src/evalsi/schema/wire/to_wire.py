@@ -1995,6 +1995,22 @@ def fill_ResultsFile(s, w):
     if v:
         for x in v:
             fill_RejectedLine(x, w.rejected.add())
+    v = s.layout
+    if v is not None:
+        w.layout.SetInParent()
+        fill_ResultsLayout(v, w.layout)
+
+
+def fill_ResultsLayout(s, w):
+    v = s.records
+    if v:
+        w.records = v
+    v = s.evaluators
+    if v:
+        w.evaluators.extend(v)
+    v = s.whole_results
+    if v:
+        w.whole_results = v
 
 
 def fill_TrialAdvice(s, w):
@@ -2097,6 +2113,7 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "Requirements": fill_Requirements,
     "ResponsesAgent": fill_ResponsesAgent,
     "ResultsFile": fill_ResultsFile,
+    "ResultsLayout": fill_ResultsLayout,
     "Run": fill_Run,
     "RunEvaluationContract": fill_RunEvaluationContract,
     "RunManifest": fill_RunManifest,

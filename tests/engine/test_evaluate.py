@@ -1,0 +1,220 @@
+import asyncio
+import os
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from evalsi.core.errors import SkipRecord
+from evalsi.engine.columns import ERROR, SCORED, SKIPPED
+from evalsi.engine.evaluate import Evaluation, RecordBatch
+from evalsi.engine.panel import Panel
+from evalsi.evaluators.api import EvalContext, evaluator, output
+from evalsi.schema import Content, ErrorKind, Fault, Record, Step, Trajectory
+from tests.engine.evaluators_for_tests import asking, batches, bound, columns_of, equal, graded, moody, record
+
+
+def test_a_stuck_crashed_greedy_or_raising_evaluator_costs_one_record() -> None:
+    texts = ["fine", "hang", "fine", "exit", "fine", "raise", "memory", "segfault", "fine"]
+    panel = Panel(evaluators=bound(moody, equal), deadline_s=0.5, processes=1)
+
+    misbehaved, fine = columns_of(panel, [record(str(row), text) for row, text in enumerate(texts)])
+
+    assert list(misbehaved.outcomes) == [SCORED, ERROR, SCORED, ERROR, SCORED, ERROR, ERROR, ERROR, SCORED]
+    kinds = {texts[row]: note.error_kind for row, note in misbehaved.notes.items()}
+    assert kinds == {
+        "hang": ErrorKind.TIMEOUT,
+        "exit": ErrorKind.CRASH,
+        "raise": ErrorKind.EXCEPTION,
+        "memory": ErrorKind.EXCEPTION,
+        "segfault": ErrorKind.CRASH,
+    }
+    assert "signal SIGSEGV" in misbehaved.notes[7].reason
+    assert set(fine.outcomes) == {SCORED}, "the others are not touched"
+
+
+def test_no_worker_process_remains_when_grading_is_done_or_cancelled() -> None:
+    async def stop_early() -> None:
+        panel = Panel(evaluators=bound(moody), deadline_s=30)
+        records = [record("a", "fine"), *(record(f"h{row}", "hang") for row in range(8))]
+        task = asyncio.create_task(_drain(Evaluation(panel).grade(batches(records, 1))))
+        await asyncio.sleep(0.2)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    before = _children()
+    asyncio.run(stop_early())
+    graded(Panel(evaluators=bound(moody)), [record("a", "fine")])
+    assert _children() == before
+
+
+def test_asking_evaluators_overlap_within_and_across_batches() -> None:
+    started = time.perf_counter()
+    graded(Panel(evaluators=bound(asking), concurrency=64), [record(str(row)) for row in range(256)], rows=8)
+    # 256 waits of 10 ms one after the other would take 2.6 s; 64 at a time take 0.04 s.
+    assert time.perf_counter() - started < 1.0
+
+
+def test_no_more_asking_evaluations_are_in_flight_than_allowed() -> None:
+    flying, most = 0, 0
+
+    @evaluator
+    async def counted(record: Record) -> bool:
+        nonlocal flying, most
+        flying += 1
+        most = max(most, flying)
+        await asyncio.sleep(0.001)
+        flying -= 1
+        return True
+
+    graded(Panel(evaluators=bound(counted), concurrency=5), [record(str(row)) for row in range(60)])
+    assert most == 5
+
+
+def test_the_records_in_flight_are_bounded_however_long_the_dataset_is() -> None:
+    taken = 0
+
+    def endless() -> Iterator[RecordBatch]:
+        nonlocal taken
+        while True:
+            yield RecordBatch(taken, [record(str(taken + row)) for row in range(8)])
+            taken += 8
+
+    async def first_batch() -> None:
+        panel = Panel(evaluators=bound(asking), concurrency=4)
+        async for _ in Evaluation(panel).grade(endless()):
+            break
+
+    asyncio.run(first_batch())
+    assert taken <= 4 * 4 + 8
+
+
+def test_an_asking_evaluator_past_its_deadline_is_a_timeout_of_its_own() -> None:
+    @evaluator(requires=["judge"], name="slow")
+    async def slow(record: Record) -> bool:
+        await asyncio.sleep(60)
+        return True
+
+    class AnyJudge:
+        name = "any"
+
+    panel = Panel(evaluators=bound(slow, context=EvalContext(judge=AnyJudge())), asking_deadline_s=0.05)  # type: ignore[arg-type]
+    (columns,) = columns_of(panel, [record("a")])
+    assert (columns.notes[0].error_kind, columns.notes[0].fault) == (ErrorKind.TIMEOUT, Fault.JUDGE)
+
+
+def test_a_record_without_what_is_required_is_skipped_with_the_reason() -> None:
+    (columns,) = columns_of(
+        Panel(evaluators=bound(equal)), [record("a", None), record("b", reference=None), record("c")]
+    )
+    assert list(columns.outcomes) == [SKIPPED, SKIPPED, SCORED]
+    assert [columns.notes[row].reason for row in (0, 1)] == ["the record has no output", "the record has no reference"]
+
+
+def test_skip_record_skips_with_its_text() -> None:
+    @evaluator(bounded=True)
+    def picky(record: Record) -> bool:
+        raise SkipRecord("only for questions")
+
+    (columns,) = columns_of(Panel(evaluators=bound(picky)), [record("a")])
+    assert (columns.outcomes[0], columns.notes[0].reason) == (SKIPPED, "only for questions")
+
+
+def test_a_batch_method_is_called_once_and_one_bad_record_does_not_cost_the_batch() -> None:
+    calls: list[int] = []
+
+    @evaluator(name="batched", bounded=True)
+    class Batched:
+        def evaluate_batch(self, records: Sequence[Record]) -> list[float]:
+            calls.append(len(records))
+            return [float(record.output.text or "") if record.output else 0.0 for record in records]
+
+    (columns,) = columns_of(Panel(evaluators=bound(Batched)), [record("a", "1"), record("b", "2")])
+    assert (columns.columns["batched"].values, calls) == ([1.0, 2.0], [2])
+    (columns,) = columns_of(Panel(evaluators=bound(Batched)), [record("a", "1"), record("b", "x"), record("c", "3")])
+    assert list(columns.outcomes) == [SCORED, ERROR, SCORED]
+
+
+def test_span_scope_means_over_the_steps_and_keeps_each() -> None:
+    @evaluator(scope="span", name="step-ok", bounded=True, outputs=[output("step-ok", low=0, high=1)])
+    def step_ok(step: Step) -> float:
+        return 0.0 if step.error else 1.0
+
+    steps = [Step(span_id="1", name="search"), Step(span_id="2", name="book", error="full")]
+    with_steps = Record(id="a", output=Content(text="x"), trajectory=Trajectory(steps=steps))
+    (columns,) = columns_of(Panel(evaluators=bound(step_ok)), [with_steps, record("b")])
+    assert columns.columns["step-ok"].values[0] == 0.5
+    assert columns.notes[0].details["step-ok"]["steps"][1] == {"span_id": "2", "name": "book", "value": 0.0}
+    assert columns.outcomes[1] == SKIPPED
+
+
+def test_comparative_scope_gets_the_record_and_its_baseline() -> None:
+    @evaluator(scope="comparative", name="longer", bounded=True)
+    def longer(record: Record, baseline: Record) -> bool:
+        assert record.output
+        assert baseline.output
+        return len(record.output.text or "") > len(baseline.output.text or "")
+
+    evaluation = Evaluation(Panel(evaluators=bound(longer)), baselines={"a": record("a", "x")})
+    (batch,) = evaluation.grade_now(batches([record("a", "xyz"), record("b")]))
+    assert list(batch.columns[0].outcomes) == [SCORED, SKIPPED]
+
+
+def test_session_scope_sees_the_records_of_a_session_together() -> None:
+    @evaluator(scope="session", name="turns")
+    def turns(records: list[Record]) -> float:
+        return float(len(records))
+
+    evaluation = Evaluation(Panel(evaluators=bound(turns)))
+    records = [record("a", session_id="s1"), record("b", session_id="s2"), record("c", session_id="s1"), record("d")]
+    list(evaluation.grade_now(batches(records)))
+    (columns,) = evaluation.finish_now()
+    assert columns.columns["turns"].values == [2.0, 1.0]
+    assert [columns.notes[row].session_id for row in range(2)] == ["s1", "s2"]
+
+
+def test_dataset_scope_folds_batches_in_order_and_a_bad_record_is_counted() -> None:
+    @evaluator(scope="dataset", name="order", requires=["output"])
+    class Order:
+        def map(self, records: Sequence[Record]) -> list[int]:
+            return [int(record.output.text or "") for record in records if record.output]
+
+        def merge(self, left: list[int], right: list[int]) -> list[int]:
+            return left + right
+
+        def reduce(self, state: list[int]) -> Any:
+            return {"first": float(state[0]), "last": float(state[-1])}
+
+    evaluation = Evaluation(Panel(evaluators=bound(Order)))
+    texts = ["3", "1", "x", None, "9"]
+    list(evaluation.grade_now(batches([record(str(row), text) for row, text in enumerate(texts)], 2)))
+    (columns,) = evaluation.finish_now()
+    assert {name: column.values for name, column in columns.columns.items()} == {"first": [3.0], "last": [9.0]}
+    counts = columns.notes[0].details[""]
+    assert (counts["n"], counts["skipped"], counts["errors"]) == (3, 1, 1)
+
+
+def test_stopping_lets_what_is_in_flight_finish_and_begins_nothing_more() -> None:
+    seen: list[int] = []
+    evaluation = Evaluation(Panel(evaluators=bound(equal)), stopped=lambda: len(seen) >= 2)
+    for batch in evaluation.grade_now(batches([record(str(row)) for row in range(40)])):
+        seen.append(batch.first_row)
+    assert seen == [0, 4]
+
+
+async def _drain(source: Any) -> None:
+    async for _ in source:
+        pass
+
+
+def _children() -> set[str]:
+    found: set[str] = set()
+    for task in os.listdir(f"/proc/{os.getpid()}/task"):
+        try:
+            with open(f"/proc/{os.getpid()}/task/{task}/children") as file:
+                found |= set(file.read().split())
+        except FileNotFoundError:
+            continue
+    return found
