@@ -114,6 +114,8 @@ class Definition:
     Everything else runs in a worker process that can be killed. An instance that knows better only once it has its
     params (a pattern that RE2 can run, say) carries an attribute `bounded` of its own."""
     pack: str = ""
+    preset: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Params it is bound with when none are given: how a definition in hand is configured."""
     example: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """A record and params that the catalog page shows, and that a test runs."""
 
@@ -132,7 +134,7 @@ class Definition:
             UnknownNameError: a key that is no param.
             InvalidParamsError: a value of the wrong type, or one that the params refuse.
         """
-        given = dict(values or {})
+        given = dict(self.preset) | dict(values or {})
         known = [entry.name for entry in msgspec.structs.fields(self.params)]
         for key in given:
             if key not in known:

@@ -1,0 +1,68 @@
+"""What a caller of the Score door may ask for, before anything is built."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from evalsi.core.errors import UnknownNameError
+from evalsi.datasets import DatasetOptions
+from evalsi.engine.summary import SummaryPlan
+from evalsi.evaluators.api import Definition
+from evalsi.schema import EvaluatorRef
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeChoice:
+    """Which model judges. Never carries a key, only the name of the variable that holds one."""
+
+    provider: str = ""
+    """`openai-compatible`, `anthropic`, or `recorded` (replies from a file, no network)."""
+    model: str = ""
+    base_url: str = ""
+    api_key_env: str = ""
+    effort: str = ""
+    max_tokens: int | None = None
+    recording: str = ""
+    """For `recorded`: the file of recorded replies."""
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    max_usd: float | None = None
+    """Budget of the run in US dollars; refused for a model whose price is unknown."""
+    max_total_tokens: int | None = None
+    """Budget of the run in tokens, in and out together."""
+
+    @property
+    def is_named(self) -> bool:
+        return bool(self.provider or self.model or self.recording)
+
+
+def judge_of(options: Mapping[str, Any]) -> JudgeChoice:
+    """A choice from a mapping. Raises: UnknownNameError: a key that is no option of a judge."""
+    known = [entry.name for entry in fields(JudgeChoice)]
+    for key in options:
+        if key not in known:
+            raise UnknownNameError("option of the judge", key, known, where=f"judge.{key}")
+    return JudgeChoice(**options)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreRequest:
+    """Outputs, evaluators and limits."""
+
+    data: Any
+    """A path, `-`, a glob, a folder, `hf://…`, an iterable of rows or records, a data frame."""
+    evaluators: Sequence[EvaluatorRef | Definition]
+    dataset: DatasetOptions = field(default_factory=DatasetOptions)
+    baseline: Any = None
+    """For comparative evaluators: outputs to compare with, matched by id."""
+    judge: JudgeChoice = field(default_factory=JudgeChoice)
+    use_cache: bool = True
+    """Reuse judge replies that were paid for before."""
+    concurrency: int = 16
+    deadline_s: float = 60.0
+    plan: SummaryPlan = field(default_factory=SummaryPlan)
+    name: str = ""
+    labels: dict[str, str] = field(default_factory=dict[str, str])
+    resume: bool = True
+    argv: Sequence[str] = ()
+    """The command line, for the manifest."""
