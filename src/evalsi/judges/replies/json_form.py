@@ -9,7 +9,7 @@ things, a key twice, NaN, null, or a number outside its range are no verdict.
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import msgspec
 
@@ -217,15 +217,15 @@ def _unwrapped(value: Any, fields: tuple[Field, ...]) -> Any:
     for _ in range(2):
         inner: Any = None
         if isinstance(value, list):
-            items: list[Any] = value
+            items = cast("list[Any]", value)
             inner = items[0] if len(items) == 1 else None
         elif isinstance(value, dict):
-            values: dict[str, Any] = value
+            values = cast("dict[str, Any]", value)
             inner = next(iter(values.values())) if len(values) == 1 and names.isdisjoint(values) else None
         if not isinstance(inner, dict):
             break
-        value = inner
-    return value
+        value = cast("dict[str, Any]", inner)
+    return cast("Any", value)
 
 
 def _resembles(value: Any, fields: tuple[Field, ...]) -> bool:
