@@ -24,8 +24,8 @@ class JudgePrompt(msgspec.Struct, frozen=True, kw_only=True):
 class Verdict(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """A reply that could be read.
 
-    `usage` is what this verdict cost; when `cached`, cost and latency are those of the call that filled the cache and
-    nothing was spent now.
+    `usage` is what this verdict took. When `cached`, tokens and latency are those of the call that filled the cache,
+    `usage.cost_usd` is 0 because nothing was spent now, and `usage.cached_cost_usd` is what it cost then.
     """
 
     value: T

@@ -12,7 +12,7 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """The observations of consecutive records, packed: what was read, and what every evaluator said.
 
     `records` is JSON Lines of the records; `results` is the packed columns (see `evalsi.engine.columns`). The store
-    compresses both and never looks inside. Writing the same (run, index) again replaces it.
+    compresses both and never looks inside.
     """
 
     index: int
@@ -23,7 +23,10 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A run as a list shows it. Times are ISO 8601 UTC. `status` is one of running, succeeded, interrupted, error."""
+    """A run as a list shows it. Times are ISO 8601 UTC. `status` is one of running, succeeded, interrupted, error.
+
+    A run whose writer died without a word reads as interrupted, never as running.
+    """
 
     id: str
     name: str
@@ -35,44 +38,109 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     fingerprint: str
     """Digest of everything that decides the results: a second run with the same one continues an interrupted run."""
     rows: int
+    """Records stored so far, counted by the store."""
     labels: dict[str, str]
     headline: str
     """The first metric with its interval, for lists."""
 
 
 class RunStore(Protocol):
-    """Durable: when `append` has returned, the segment survives kill -9. Two processes may use one store at once."""
+    """Durable: what a method has acknowledged by returning survives kill -9 of this process.
 
-    def create(self, run: RunRow, manifest: RunManifest) -> None: ...
+    Several processes may use one store at once. Methods block; any thread may call them. A run has one writer, the
+    store object that created it or took it over; everyone may read it meanwhile. A writer is gone when its process is,
+    when it closed its store, or when nothing was heard of it for some minutes and its process cannot be seen from here.
 
-    def append(self, run_id: str, segment: Segment) -> None: ...
+    Every method that takes a `run_id` raises NotFoundError when there is no such run, and every method raises StoreError
+    when the store cannot be read or written.
+    """
 
-    def finish(self, run_id: str, *, status: str, manifest: RunManifest, summaries: list[MetricSummary]) -> None: ...
+    def create(self, run: RunRow, manifest: RunManifest) -> None:
+        """Begins a run with this store as its writer. The store itself sets `status`, `finished_at` and `rows`.
+
+        Raises: UsageError: the id exists already, `created_at` is no ISO 8601 time, or a text is no valid Unicode.
+        """
+        ...
+
+    def append(self, run_id: str, segment: Segment) -> None:
+        """Stores a segment. The same (run, index) again replaces it, so repeating after a doubt is safe.
+
+        Raises: StoreError: this store is not (or no longer) the run's writer.
+        """
+        ...
+
+    def touch(self, run_id: str) -> None:
+        """Says that the writer lives, as `append` does too. Call it at least every minute while nothing is appended.
+
+        Raises: StoreError: this store is not (or no longer) the run's writer.
+        """
+        ...
+
+    def finish(self, run: RunRow, manifest: RunManifest, summaries: list[MetricSummary]) -> None:
+        """Ends a run: its writer lets go. Takes `status`, `finished_at`, `dataset_digest`, `labels` and `headline`
+        from `run`; `rows` is what was stored. The same writer may finish again, which replaces.
+
+        Raises:
+            StoreError: this store is not (or no longer) the run's writer.
+            UsageError: `status` is "running" or no status, or a document holds NaN or an infinity.
+        """
+        ...
 
     def runs(self, *, limit: int | None = None) -> list[RunRow]:
-        """Newest first."""
+        """Newest first, by `created_at`."""
         ...
 
     def find(self, reference: str) -> RunRow:
-        """By id, unique id prefix, name, or "latest". Raises: NotFoundError, with the nearest ids."""
+        """By "latest", "latest~n", id, name (the newest run that bears it) or unique beginning of an id.
+
+        Raises: NotFoundError, with the nearest runs; UsageError, with the candidates, when several ids begin so.
+        """
         ...
 
     def resumable(self, fingerprint: str) -> RunRow | None:
-        """The newest interrupted run with this fingerprint whose writer is gone."""
+        """The newest interrupted run with this fingerprint: not finished, and its writer is gone."""
+        ...
+
+    def take_over(self, run_id: str) -> RunRow:
+        """Makes this store the writer of an interrupted run and returns it as it stands, running again.
+
+        Of several processes that try at once exactly one succeeds. The writer before, should it still breathe, is
+        refused from here on.
+
+        Raises: UsageError: the run is finished, or its writer still lives.
+        """
         ...
 
     def manifest(self, run_id: str) -> RunManifest: ...
 
-    def summaries(self, run_id: str) -> list[MetricSummary]: ...
+    def summaries(self, run_id: str) -> list[MetricSummary]:
+        """Empty until the run is finished."""
+        ...
 
-    def segments(self, run_id: str) -> Iterator[Segment]:
-        """In order of index; one at a time, so that memory stays flat."""
+    def segments(self, run_id: str, *, with_records: bool = True) -> Iterator[Segment]:
+        """The segments there are now, in order of index; one at a time, so that memory stays flat.
+
+        Without `with_records` their `records` are empty and not read: enough for figures and tables.
+
+        Raises: NotFoundError, also when the run is deleted while it is being read.
+        """
+        ...
+
+    def segment(self, run_id: str, index: int) -> Segment:
+        """One segment. Raises: NotFoundError."""
         ...
 
     def segment_rows(self, run_id: str) -> list[tuple[int, int, int]]:
-        """(index, first_row, rows) of every stored segment, without reading bodies."""
+        """(index, first_row, rows) of every stored segment, in order of index, without reading bodies."""
         ...
 
-    def delete(self, run_id: str) -> None: ...
+    def delete(self, run_id: str) -> None:
+        """Removes a run and, over time, gives its space back.
 
-    def close(self) -> None: ...
+        Raises: UsageError: another writer is still at work on it.
+        """
+        ...
+
+    def close(self) -> None:
+        """Runs this store is still writing become interrupted. Calling it twice is fine."""
+        ...

@@ -1,0 +1,70 @@
+"""What a person may call a run: its id, the beginning of its id, its name, `latest`, `latest~2`.
+
+One place, so that every store and every command understands the same words and answers a wrong one alike.
+"""
+
+import difflib
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from evalsi.core.errors import NotFoundError, UsageError
+
+_LATEST = re.compile(r"latest(?:~(\d{1,9}))?", re.ASCII)
+_SHOWN = 5
+
+
+class RunIdentity(NamedTuple):
+    """What tells runs apart in a list. `created_at` is ISO 8601 UTC."""
+
+    id: str
+    name: str
+    created_at: str
+
+
+def resolve_run(reference: str, runs: Sequence[RunIdentity]) -> str:
+    """The id of the run that `reference` means.
+
+    Tried in this order: `latest` or `latest~n` (n runs before the latest), an id, a name (the newest run that bears
+    it), the beginning of exactly one id.
+
+    Args:
+        reference: What was written.
+        runs: Every run there is, newest first.
+
+    Raises:
+        NotFoundError: No run is meant; names the nearest ones.
+        UsageError: Nothing was written, or several ids begin so.
+    """
+    if not reference:
+        raise UsageError("a run must be named", hint="give its id, the beginning of its id, its name or 'latest'")
+    if not runs:
+        raise NotFoundError(f"no run {reference!r}: there are no runs yet", hint="'evalsi eval' makes one")
+    if latest := _LATEST.fullmatch(reference):
+        back = int(latest[1] or 0)
+        if back >= len(runs):
+            raise NotFoundError(f"no run {reference!r}", hint=f"the oldest of {len(runs)} is latest~{len(runs) - 1}")
+        return runs[back].id
+    if exact := [run.id for run in runs if run.id == reference] or [run.id for run in runs if run.name == reference]:
+        return exact[0]
+    beginning = [run for run in runs if run.id.startswith(reference.lower())]
+    if len(beginning) == 1:
+        return beginning[0].id
+    if beginning:
+        more = f" and {len(beginning) - _SHOWN} more" if len(beginning) > _SHOWN else ""
+        shown = ", ".join(_described(run) for run in beginning[:_SHOWN])
+        raise UsageError(f"{len(beginning)} runs begin with {reference!r}: {shown}{more}", hint="write more of the id")
+    raise NotFoundError(f"no run {reference!r}", hint=_nearest(reference, runs))
+
+
+def _nearest(reference: str, runs: Sequence[RunIdentity]) -> str:
+    recent = runs[:1000]
+    by_word = {word: run for run in reversed(recent) for word in (run.name, run.id) if word}
+    near = difflib.get_close_matches(reference, by_word, n=3, cutoff=0.6)
+    if near:
+        return "did you mean " + " or ".join(dict.fromkeys(_described(by_word[word]) for word in near)) + "?"
+    return f"the latest is {_described(runs[0])}; 'evalsi runs list' shows all"
+
+
+def _described(run: RunIdentity) -> str:
+    return f"{run.id} ({run.name}, {run.created_at})" if run.name else f"{run.id} ({run.created_at})"

@@ -1,0 +1,154 @@
+"""A `RunStore` in memory, for tests: the contract without a disk. It passes `RunStoreSuite` like every other store."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import msgspec
+
+from evalsi.core.canonical import canonical_json
+from evalsi.core.errors import NotFoundError, StoreError, UsageError
+from evalsi.core.run_reference import RunIdentity, resolve_run
+from evalsi.ports.run_store import RunRow, Segment
+from evalsi.schema import MetricSummary, RunManifest
+
+
+@dataclass
+class _Run:
+    row: RunRow
+    manifest: RunManifest
+    writer: "MemoryRunStore | None"
+    summaries: list[MetricSummary] = field(default_factory=list[MetricSummary])
+    segments: dict[int, Segment] = field(default_factory=dict[int, Segment])
+
+
+class MemoryRuns:
+    """What several `MemoryRunStore` share, as several processes share a file."""
+
+    def __init__(self) -> None:
+        self.by_id: dict[str, _Run] = {}
+
+
+class MemoryRunStore:
+    """Implements `RunStore`. Gone with the process: nothing here survives anything."""
+
+    def __init__(self, shared: MemoryRuns | None = None) -> None:
+        self._runs = (shared or MemoryRuns()).by_id
+
+    def create(self, run: RunRow, manifest: RunManifest) -> None:
+        _instant(run)
+        _check_storable(run, manifest)
+        if run.id in self._runs:
+            raise UsageError(f"a run with the id {run.id} exists already", hint="give the run a new id")
+        row = msgspec.structs.replace(run, status="running", finished_at=None, rows=0)
+        self._runs[run.id] = _Run(row, manifest, self)
+
+    def append(self, run_id: str, segment: Segment) -> None:
+        self._written(run_id).segments[segment.index] = segment
+
+    def touch(self, run_id: str) -> None:
+        self._written(run_id)
+
+    def finish(self, run: RunRow, manifest: RunManifest, summaries: list[MetricSummary]) -> None:
+        if run.status not in {"succeeded", "interrupted", "error"}:
+            raise UsageError(f"a run cannot finish as {run.status!r}", hint="known: succeeded, interrupted, error")
+        _check_storable(run, manifest, summaries)
+        stored = self._stored(run.id)
+        if stored.writer is not self:
+            raise StoreError(f"run {run.id} is not being written here", hint="take it over first")
+        stored.row = msgspec.structs.replace(
+            stored.row,
+            status=run.status,
+            finished_at=run.finished_at,
+            dataset_digest=run.dataset_digest,
+            labels=run.labels,
+            headline=run.headline,
+        )
+        stored.manifest, stored.summaries = manifest, list(summaries)
+
+    def runs(self, *, limit: int | None = None) -> list[RunRow]:
+        stored = sorted(self._runs.values(), key=lambda run: (_instant(run.row), run.row.id), reverse=True)
+        return [_shown(run) for run in stored[:limit]]
+
+    def find(self, reference: str) -> RunRow:
+        identities = [RunIdentity(run.id, run.name, run.created_at) for run in self.runs()]
+        return _shown(self._stored(resolve_run(reference, identities)))
+
+    def resumable(self, fingerprint: str) -> RunRow | None:
+        fitting = (run for run in self.runs() if run.fingerprint == fingerprint and run.status == "interrupted")
+        return next(fitting, None)
+
+    def take_over(self, run_id: str) -> RunRow:
+        stored = self._stored(run_id)
+        if stored.row.status != "interrupted":
+            raise UsageError(f"run {run_id} is {stored.row.status}", hint="only an interrupted run can be taken over")
+        stored.writer = self
+        stored.row = msgspec.structs.replace(stored.row, status="running", finished_at=None)
+        return _shown(stored)
+
+    def manifest(self, run_id: str) -> RunManifest:
+        return self._stored(run_id).manifest
+
+    def summaries(self, run_id: str) -> list[MetricSummary]:
+        return list(self._stored(run_id).summaries)
+
+    def segments(self, run_id: str, *, with_records: bool = True) -> Iterator[Segment]:
+        return (self._segment(run_id, index, with_records) for index, _, _ in self.segment_rows(run_id))
+
+    def segment(self, run_id: str, index: int) -> Segment:
+        return self._segment(run_id, index, with_records=True)
+
+    def segment_rows(self, run_id: str) -> list[tuple[int, int, int]]:
+        segments = self._stored(run_id).segments
+        return [(index, segments[index].first_row, segments[index].rows) for index in sorted(segments)]
+
+    def delete(self, run_id: str) -> None:
+        stored = self._stored(run_id)
+        if stored.row.status == "running" and stored.writer is not self:
+            raise UsageError(f"run {run_id} is still being written", hint="stop it first")
+        del self._runs[run_id]
+
+    def close(self) -> None:
+        for stored in self._runs.values():
+            if stored.writer is self and stored.row.status == "running":
+                stored.row = msgspec.structs.replace(stored.row, status="interrupted")
+
+    def _stored(self, run_id: str) -> _Run:
+        try:
+            return self._runs[run_id]
+        except KeyError:
+            raise NotFoundError(f"no run {run_id}") from None
+
+    def _written(self, run_id: str) -> _Run:
+        stored = self._stored(run_id)
+        if stored.writer is not self or stored.row.status != "running":
+            raise StoreError(f"run {run_id} is not being written here", hint="take it over first")
+        return stored
+
+    def _segment(self, run_id: str, index: int, with_records: bool) -> Segment:
+        segments = self._stored(run_id).segments
+        if index not in segments:
+            raise NotFoundError(f"run {run_id} has no segment {index} (any more)")
+        return segments[index] if with_records else msgspec.structs.replace(segments[index], records=b"")
+
+
+def _shown(stored: _Run) -> RunRow:
+    return msgspec.structs.replace(stored.row, rows=sum(segment.rows for segment in stored.segments.values()))
+
+
+def _instant(run: RunRow) -> datetime:
+    try:
+        moment = datetime.fromisoformat(run.created_at)
+    except ValueError as error:
+        raise UsageError(f"created_at {run.created_at!r} is no ISO 8601 time") from error
+    if moment.tzinfo is None:
+        raise UsageError(f"created_at {run.created_at!r} names no time zone")
+    return moment
+
+
+def _check_storable(*values: object) -> None:
+    try:
+        for value in values:
+            msgspec.json.decode(canonical_json(value))
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise UsageError(f"the run cannot be stored: {error}", hint="use finite numbers and valid Unicode") from error

@@ -1,0 +1,328 @@
+"""What every `RunStore` must do, as tests. A store passes when a subclass of `RunStoreSuite` does:
+
+class TestMyStore(RunStoreSuite):
+    @pytest.fixture
+    def open_store(self, tmp_path):
+        return lambda: MyStore(tmp_path)
+"""
+
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+import msgspec
+
+from evalsi.core.errors import EvalsiError, NotFoundError, StoreError, UsageError
+from evalsi.ports.run_store import RunRow, RunStore, Segment
+from evalsi.schema import MetricSummary, RunManifest
+
+OpenStore = Callable[[], RunStore]
+"""Opens the same runs again at each call, as another process would."""
+
+
+def a_run(id_: str, **changes: Any) -> RunRow:
+    """A run as it is created, with `changes` to its fields."""
+    run = RunRow(
+        id=id_,
+        name="nightly",
+        status="running",
+        created_at="2026-03-01T12:00:00+00:00",
+        finished_at=None,
+        dataset="answers.jsonl",
+        dataset_digest="sha256:aa",
+        fingerprint="sha256:bb",
+        rows=0,
+        labels={"branch": "main", "größe": "groß"},
+        headline="",
+    )
+    return msgspec.structs.replace(run, **changes)
+
+
+def a_manifest(note: str = "") -> RunManifest:
+    return RunManifest(evalsi_version="1.0.0", argv=["evalsi", "eval", note], seeds={"bootstrap": 7})
+
+
+def a_segment(index: int, *, rows: int = 2, note: str = "") -> Segment:
+    """Rows that say which segment they are of, in text beyond ASCII, and result bytes that are no text."""
+    lines = "".join(f'{{"id":"{index}-{row}","output":"naïve 東京 🙂 {note}"}}\n' for row in range(rows))
+    results = bytes(range(256)) * rows + index.to_bytes(4)
+    return Segment(index=index, first_row=index * rows, rows=rows, records=lines.encode(), results=results)
+
+
+def ended(run: RunRow, status: str = "succeeded", **changes: Any) -> RunRow:
+    return msgspec.structs.replace(run, status=status, finished_at="2026-03-01T12:05:00+00:00", **changes)
+
+
+class RunStoreSuite:
+    """Subclass it with a fixture `open_store`; each test gets a place without runs."""
+
+    def test_a_new_store_lists_nothing(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            assert store.runs() == []
+            assert store.resumable("sha256:bb") is None
+
+    def test_everything_of_a_finished_run_comes_back_in_another_opening(self, open_store: OpenStore) -> None:
+        run = a_run("r1")
+        summaries = [MetricSummary(metric="exact-match", n=3, mean=1 / 3), MetricSummary(metric="länge")]
+        with closing(open_store()) as store:
+            store.create(run, a_manifest("begin"))
+            for index in range(3):
+                store.append("r1", a_segment(index))
+            end = ended(run, dataset_digest="sha256:cc", labels={"a": "b"}, headline="exact-match 0.33")
+            store.finish(end, a_manifest("end"), summaries)
+        with closing(open_store()) as store:
+            assert store.runs() == [msgspec.structs.replace(end, rows=6)]
+            assert store.find("r1") == store.runs()[0]
+            assert store.manifest("r1") == a_manifest("end")
+            assert store.summaries("r1") == summaries
+            assert list(store.segments("r1")) == [a_segment(0), a_segment(1), a_segment(2)]
+            assert store.segment_rows("r1") == [(0, 0, 2), (1, 2, 2), (2, 4, 2)]
+
+    def test_the_store_says_itself_that_a_new_run_is_running_and_empty(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            store.create(a_run("r1", status="succeeded", rows=99, finished_at="2026-03-01T12:05:00Z"), a_manifest())
+            assert store.find("r1") == a_run("r1")
+            assert store.summaries("r1") == []
+            assert list(store.segments("r1")) == []
+
+    def test_an_id_is_given_once(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            store.create(a_run("r1"), a_manifest("first"))
+            _refused(UsageError, lambda: store.create(a_run("r1"), a_manifest("second")))
+            assert store.manifest("r1") == a_manifest("first")
+
+    def test_a_time_that_is_none_is_refused(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            for wrong in ("yesterday", "", "2026-03-01T12:00:00"):
+                _refused(UsageError, lambda wrong=wrong: store.create(a_run("r1", created_at=wrong), a_manifest()))
+            assert store.runs() == []
+
+    def test_a_segment_written_again_replaces_the_first(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            store.create(a_run("r1"), a_manifest())
+            store.append("r1", a_segment(0, rows=5))
+            store.append("r1", a_segment(0, rows=3, note="again"))
+            assert list(store.segments("r1")) == [a_segment(0, rows=3, note="again")]
+            assert store.find("r1").rows == 3
+
+    def test_segments_come_in_order_of_index_however_they_were_written(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            store.create(a_run("r1"), a_manifest())
+            for index in (2, 0, 11, 1):
+                store.append("r1", a_segment(index))
+            assert [segment.index for segment in store.segments("r1")] == [0, 1, 2, 11]
+
+    def test_empty_bodies_are_bodies(self, open_store: OpenStore) -> None:
+        empty = Segment(index=0, first_row=0, rows=0, records=b"", results=b"")
+        with closing(open_store()) as store:
+            store.create(a_run("r1"), a_manifest())
+            store.append("r1", empty)
+            assert list(store.segments("r1")) == [empty]
+
+    def test_records_can_be_left_unread(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            store.create(a_run("r1"), a_manifest())
+            store.append("r1", a_segment(0))
+            (segment,) = store.segments("r1", with_records=False)
+            assert segment == msgspec.structs.replace(a_segment(0), records=b"")
+
+    def test_one_segment_can_be_read_alone(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            store.create(a_run("r1"), a_manifest())
+            store.append("r1", a_segment(4))
+            assert store.segment("r1", 4) == a_segment(4)
+            _refused(NotFoundError, lambda: store.segment("r1", 5))
+
+    def test_runs_are_listed_newest_first_by_time_not_by_text(self, open_store: OpenStore) -> None:
+        times = {
+            "older": "2026-03-01T12:00:00Z",
+            "half": "2026-03-01T12:00:00.5Z",
+            "east": "2026-03-01T14:00:01+02:00",
+            "newest": "2026-03-01T12:00:01.000001+00:00",
+        }
+        with closing(open_store()) as store:
+            for id_ in ("half", "newest", "older", "east"):
+                store.create(a_run(id_, created_at=times[id_]), a_manifest())
+            assert [run.id for run in store.runs()] == ["newest", "east", "half", "older"]
+            assert [run.id for run in store.runs(limit=2)] == ["newest", "east"]
+            assert store.runs(limit=0) == []
+            assert store.find("east").created_at == times["east"]
+
+    def test_a_run_is_found_by_id_beginning_name_and_age(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            for day, (id_, name) in enumerate([("aa1", "nightly"), ("ab2", "nightly"), ("b3", "ab"), ("c4", "b3")]):
+                store.create(a_run(id_, name=name, created_at=f"2026-03-0{day + 1}T00:00:00Z"), a_manifest())
+            found = {reference: store.find(reference).id for reference in _FOUND}
+            assert found == _FOUND
+
+    def test_a_beginning_of_several_ids_is_refused_with_the_candidates(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            for id_ in ("aa1", "ab2", "c3"):
+                store.create(a_run(id_), a_manifest())
+            error = _refused(UsageError, lambda: store.find("a"))
+            assert "aa1" in str(error)
+            assert "ab2" in str(error)
+            assert "c3" not in str(error)
+
+    def test_a_run_that_is_not_there_is_answered_with_the_nearest(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            _refused(NotFoundError, lambda: store.find("latest"))
+            store.create(a_run("x7kq2m", name="nightly"), a_manifest())
+            assert "x7kq2m" in str(_refused(NotFoundError, lambda: store.find("x7kq3m")))
+            assert "nightly" in str(_refused(NotFoundError, lambda: store.find("nihgtly")))
+            assert "latest~0" in str(_refused(NotFoundError, lambda: store.find("latest~1")))
+            _refused(UsageError, lambda: store.find(""))
+
+    def test_everything_about_a_run_that_is_not_there_is_not_found(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            for call in (
+                lambda: store.append("r1", a_segment(0)),
+                lambda: store.touch("r1"),
+                lambda: store.finish(ended(a_run("r1")), a_manifest(), []),
+                lambda: store.manifest("r1"),
+                lambda: store.summaries("r1"),
+                lambda: store.segments("r1"),
+                lambda: store.segment("r1", 0),
+                lambda: store.segment_rows("r1"),
+                lambda: store.take_over("r1"),
+                lambda: store.delete("r1"),
+            ):
+                _refused(NotFoundError, call)
+
+    def test_a_run_whose_store_was_closed_is_interrupted_and_can_be_continued(self, open_store: OpenStore) -> None:
+        run = a_run("r1")
+        with closing(open_store()) as store:
+            store.create(run, a_manifest())
+            store.append("r1", a_segment(0))
+        with closing(open_store()) as store:
+            found = store.resumable(run.fingerprint)
+            assert found is not None
+            assert (found.id, found.status, found.rows) == ("r1", "interrupted", 2)
+            assert store.resumable("sha256:other") is None
+            assert store.take_over("r1").status == "running"
+            assert store.resumable(run.fingerprint) is None
+            store.append("r1", a_segment(1))
+            store.finish(ended(run), a_manifest(), [])
+            assert store.find("r1").rows == 4
+
+    def test_the_newest_interrupted_run_is_the_one_to_continue(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            for day, status in enumerate(["interrupted", "interrupted", "error", "succeeded"]):
+                run = a_run(f"r{day}", created_at=f"2026-03-0{day + 1}T00:00:00Z")
+                store.create(run, a_manifest())
+                store.finish(ended(run, status), a_manifest(), [])
+            found = store.resumable("sha256:bb")
+            assert found is not None
+            assert found.id == "r1"
+
+    def test_a_run_that_is_being_written_is_nobody_elses(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as writer, closing(open_store()) as other:
+            writer.create(a_run("r1"), a_manifest())
+            writer.append("r1", a_segment(0))
+            assert other.find("r1").status == "running"
+            assert other.resumable("sha256:bb") is None
+            _refused(UsageError, lambda: other.take_over("r1"))
+            _refused(StoreError, lambda: other.append("r1", a_segment(1)))
+            _refused(StoreError, lambda: other.touch("r1"))
+            _refused(StoreError, lambda: other.finish(ended(a_run("r1")), a_manifest(), []))
+            _refused(UsageError, lambda: other.delete("r1"))
+            writer.touch("r1")
+            assert list(other.segments("r1")) == [a_segment(0)]
+
+    def test_of_several_heirs_one_takes_over(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            store.create(a_run("r1"), a_manifest())
+        with closing(open_store()) as first, closing(open_store()) as second:
+            first.take_over("r1")
+            _refused(UsageError, lambda: second.take_over("r1"))
+            _refused(StoreError, lambda: second.append("r1", a_segment(0)))
+            first.append("r1", a_segment(0))
+
+    def test_a_finished_run_takes_no_segments_but_a_better_ending(self, open_store: OpenStore) -> None:
+        run = a_run("r1")
+        with closing(open_store()) as store:
+            store.create(run, a_manifest())
+            store.finish(ended(run), a_manifest(), [])
+            _refused(StoreError, lambda: store.append("r1", a_segment(0)))
+            _refused(UsageError, lambda: store.take_over("r1"))
+            store.finish(ended(run, headline="better"), a_manifest("better"), [])
+            assert store.find("r1").headline == "better"
+
+    def test_a_run_ends_in_one_of_three_ways(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            store.create(a_run("r1"), a_manifest())
+            for wrong in ("running", "done", ""):
+                _refused(UsageError, lambda wrong=wrong: store.finish(a_run("r1", status=wrong), a_manifest(), []))
+            assert store.find("r1").status == "running"
+
+    def test_a_summary_that_is_no_number_is_refused_before_it_is_stored(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            store.create(a_run("r1"), a_manifest())
+            for wrong in (float("nan"), float("inf")):
+                summaries = [MetricSummary(metric="m", mean=wrong)]
+                _refused(UsageError, lambda s=summaries: store.finish(ended(a_run("r1")), a_manifest(), s))
+            assert store.summaries("r1") == []
+
+    def test_a_deleted_run_is_gone_and_the_others_stay(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            for id_ in ("r1", "r2"):
+                store.create(a_run(id_), a_manifest(id_))
+                store.append(id_, a_segment(0, note=id_))
+            store.delete("r1")
+            _refused(NotFoundError, lambda: store.find("r1"))
+            assert [run.id for run in store.runs()] == ["r2"]
+            assert list(store.segments("r2")) == [a_segment(0, note="r2")]
+            store.create(a_run("r1"), a_manifest())
+            assert list(store.segments("r1")) == []
+
+    def test_a_reader_of_a_run_that_is_deleted_meanwhile_is_told(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            store.create(a_run("r1"), a_manifest())
+            for index in range(3):
+                store.append("r1", a_segment(index))
+            reading = store.segments("r1")
+            next(reading)
+            store.delete("r1")
+            _refused(NotFoundError, lambda: list(reading))
+
+    def test_words_of_people_come_back_as_written(self, open_store: OpenStore) -> None:
+        words = "'; DROP TABLE runs; -- % _ \" \\ \n\t\x00 e\u0301 é 🙂 \u202e"
+        with closing(open_store()) as store:
+            run = a_run("r1", name=words, dataset=words, labels={words: words}, headline=words, fingerprint=words)
+            store.create(run, a_manifest(words))
+            assert store.find(words) == run
+            assert store.manifest("r1") == a_manifest(words)
+
+    def test_half_a_surrogate_pair_is_refused_and_named(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            _refused(UsageError, lambda: store.create(a_run("r1", name="\ud800"), a_manifest()))
+            _refused(UsageError, lambda: store.create(a_run("r1", labels={"a": "\udfff"}), a_manifest()))
+            assert store.runs() == []
+
+    def test_closing_twice_is_fine(self, open_store: OpenStore) -> None:
+        store = open_store()
+        store.close()
+        store.close()
+
+
+_FOUND = {
+    "aa1": "aa1",
+    "AA1": "aa1",
+    "aa": "aa1",
+    "nightly": "ab2",
+    "ab": "b3",
+    "b3": "b3",
+    "c": "c4",
+    "latest": "c4",
+    "latest~0": "c4",
+    "latest~3": "aa1",
+}
+"""References to the runs aa1 and ab2 (named nightly), b3 (named ab) and c4 (named b3), oldest first."""
+
+
+def _refused(kind: type[EvalsiError], call: Callable[[], object]) -> EvalsiError:
+    try:
+        call()
+    except kind as error:
+        return error
+    raise AssertionError(f"no {kind.__name__} was raised")
