@@ -6,7 +6,7 @@ in flight.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -23,11 +23,12 @@ from evalsi.engine.panel import Panel
 from evalsi.engine.summary import SummaryBuilder, SummaryPlan
 from evalsi.ports.run_store import RunRow, RunStore, Segment
 from evalsi.results.graded_run import WHOLE, GradedRun, encode_records, rows_of, stored_run
-from evalsi.schema import JudgeManifest, Record, RunManifest, RunStatus, Usage
+from evalsi.schema import DatasetManifest, JudgeManifest, MetricSummary, Record, RunManifest, RunStatus, Usage
 
 COMPUTING_BATCH_ROWS = 1024
 WAITING_BATCH_ROWS = 32
 """Rows per batch where evaluators wait: small, so that little is lost when a run is killed."""
+PROGRESS_INTERVAL_S = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +58,10 @@ class ScoreJob:
     """Continue an interrupted run of the same work, if there is one."""
     judges: Callable[[], list[JudgeManifest]] = list
     """The judges with what they have used so far."""
-    on_progress: Callable[[Progress], None] = lambda _: None
+    on_progress: Callable[[Progress], None] | None = None
+    """Called at most ten times a second."""
+    close: Callable[[], Awaitable[None]] | None = None
+    """Releases connections; awaited in the event loop that used them."""
     stopped: Callable[[], bool] = lambda: False
 
 
@@ -96,10 +100,14 @@ async def score_dataset(job: ScoreJob) -> Scored:
 
 
 async def _drive(work: "_Work") -> Scored:
-    with work:
-        async for graded in work.evaluation.grade(work.batches()):
-            work.keep(graded)
-        return work.finish([] if work.cut_short else await work.evaluation.finish())
+    try:
+        with work:
+            async for graded in work.evaluation.grade(work.batches()):
+                work.keep(graded)
+            return work.finish([] if work.cut_short else await work.evaluation.finish())
+    finally:
+        if work.job.close is not None:
+            await work.job.close()
 
 
 def fingerprint_of(job: ScoreJob, dataset_digest: str) -> str:
@@ -107,7 +115,9 @@ def fingerprint_of(job: ScoreJob, dataset_digest: str) -> str:
     return digest(
         {
             "dataset": dataset_digest,
-            "selection": msgspec.structs.replace(job.manifest.dataset, sha256="", records=0, rejected=0),
+            "selection": msgspec.structs.replace(
+                job.manifest.dataset or DatasetManifest(), sha256="", records=0, rejected=0
+            ),
             "evaluators": [evaluator.fingerprint() for evaluator in job.panel.evaluators],
             "judges": [judge.settings_sha256 for judge in job.judges()],
             "baselines": sorted(job.baselines),
@@ -132,15 +142,30 @@ class _Work:
         self.summary = SummaryBuilder(job.panel.evaluators, job.plan)
         self.done = 0
         self.stored: dict[int, int] = {}
+        self.finished = False
+        self.next_report_s = 0.0
         fingerprint = fingerprint_of(job, facts.digest)
         earlier = job.store.resumable(fingerprint) if job.resume else None
         now = job.clock.now()
-        self.run_id = earlier.id if earlier is not None else new_run_id(now.timestamp())
+        self.row = job.store.take_over(earlier.id) if earlier is not None else RunRow(
+            id=new_run_id(now.timestamp()),
+            name=job.manifest.name,
+            status="running",
+            created_at=now.isoformat(timespec="milliseconds"),
+            finished_at=None,
+            dataset=job.dataset.name,
+            dataset_digest=facts.digest,
+            fingerprint=fingerprint,
+            rows=0,
+            labels=dict(job.manifest.labels),
+            headline="",
+        )
+        self.run_id = self.row.id
         self.manifest = msgspec.structs.replace(
             job.manifest,
             run_id=self.run_id,
             dataset=msgspec.structs.replace(
-                job.manifest.dataset,
+                job.manifest.dataset or DatasetManifest(),
                 sha256=facts.digest.removeprefix("sha256:"),
                 records=facts.records,
                 rejected=len(facts.skipped),
@@ -151,20 +176,7 @@ class _Work:
             judges=job.judges(),
         )
         if earlier is None:
-            row = RunRow(
-                id=self.run_id,
-                name=job.manifest.name,
-                status="running",
-                created_at=now.isoformat(timespec="milliseconds"),
-                finished_at=None,
-                dataset=job.dataset.name,
-                dataset_digest=facts.digest,
-                fingerprint=fingerprint,
-                rows=0,
-                labels=dict(job.manifest.labels),
-                headline="",
-            )
-            job.store.create(row, self.manifest)
+            job.store.create(self.row, self.manifest)
         else:
             self._recall()
         self.resumed_rows = self.done
@@ -173,10 +185,8 @@ class _Work:
         return None
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self.job.store.finish(
-                self.run_id, status="interrupted", manifest=self._closed(RunStatus.CANCELLED), summaries=[]
-            )
+        if kind is not None and not self.finished:
+            self._end("interrupted", [])
 
     @property
     def cut_short(self) -> bool:
@@ -215,6 +225,13 @@ class _Work:
         )
         self.summary.add(graded.first_row, len(graded.records), graded.columns, lambda: graded.records)
         self.done += len(graded.records)
+        self._report()
+
+    def _report(self) -> None:
+        now_s = self.job.clock.monotonic_s()
+        if self.job.on_progress is None or (now_s < self.next_report_s and self.done < self.total):
+            return
+        self.next_report_s = now_s + PROGRESS_INTERVAL_S
         self.job.on_progress(
             Progress(
                 done=self.done,
@@ -230,26 +247,28 @@ class _Work:
             self.job.store.append(
                 self.run_id, Segment(index=WHOLE, first_row=WHOLE, rows=0, records=b"", results=pack(whole))
             )
-        status = RunStatus.CANCELLED if self.cut_short else RunStatus.SUCCEEDED
-        self.job.store.finish(
-            self.run_id,
-            status="interrupted" if self.cut_short else "succeeded",
-            manifest=self._closed(status),
-            summaries=self.summary.finish(whole),
-        )
+        self._end("interrupted" if self.cut_short else "succeeded", self.summary.finish(whole))
         return Scored(
             run=stored_run(self.job.store, self.run_id), interrupted=self.cut_short, resumed_rows=self.resumed_rows
         )
 
-    def _closed(self, status: RunStatus) -> RunManifest:
-        judges = self.job.judges()
-        return msgspec.structs.replace(
+    def _end(self, status: str, summaries: list[MetricSummary]) -> None:
+        self.finished = True
+        now, judges = self.job.clock.now(), self.job.judges()
+        manifest = msgspec.structs.replace(
             self.manifest,
-            status=status,
-            finished_at=self.job.clock.now(),
+            status=RunStatus.SUCCEEDED if status == "succeeded" else RunStatus.CANCELLED,
+            finished_at=now,
             judges=judges,
             judge_usage=_sum_usage(judges),
         )
+        row = msgspec.structs.replace(
+            self.row,
+            status=status,
+            finished_at=now.isoformat(timespec="milliseconds"),
+            headline=self.summary.headline(),
+        )
+        self.job.store.finish(row, manifest, summaries)
 
     def _recall(self) -> None:
         """Counts what an earlier try had stored."""

@@ -1,0 +1,148 @@
+"""What it takes to repeat a run: versions, params, digests, seeds, and what could not be held fast."""
+
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import msgspec
+
+from evalsi.datasets import DatasetOptions
+from evalsi.engine.summary import SummaryPlan
+from evalsi.evaluators.binding import BoundEvaluator, manifest_of
+from evalsi.schema import (
+    BoundRunEvaluator,
+    CiMethod,
+    DatasetManifest,
+    GitState,
+    JudgeManifest,
+    RunManifest,
+    SummaryOptions,
+    Unpinned,
+)
+
+MEASURING_PACKAGES = ("evalsi", "numpy", "sacrebleu", "google-re2", "jsonschema")
+"""Packages whose version can change a score."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Circumstances:
+    """What a manifest says about the world around a run."""
+
+    evalsi_version: str
+    argv: Sequence[str] = ()
+    git: GitState | None = None
+    price_table_version: str = ""
+    judges: Sequence[JudgeManifest] = ()
+    name: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    project: str = "default"
+
+
+def make_manifest(
+    evaluators: Sequence[BoundEvaluator],
+    *,
+    source: str,
+    dataset: DatasetOptions,
+    plan: SummaryPlan,
+    circumstances: Circumstances,
+) -> RunManifest:
+    """The manifest of a run that has not started: the run fills in its id, times and the dataset's digest."""
+    seeds = {"summary": plan.seed} if plan.method == "bootstrap" else {}
+    if dataset.sample is not None:
+        seeds["sample"] = dataset.seed
+    return RunManifest(
+        name=circumstances.name,
+        project=circumstances.project,
+        evalsi_version=circumstances.evalsi_version,
+        python_version=platform.python_version(),
+        platform=f"{platform.system()}-{platform.release()}-{platform.machine()}",
+        packages=installed_versions(MEASURING_PACKAGES),
+        argv=list(circumstances.argv),
+        git=circumstances.git,
+        dataset=DatasetManifest(
+            source=source,
+            mapping=dict(dataset.mapping),
+            where=dataset.where or "",
+            limit=dataset.limit or 0,
+            sample=dataset.sample or 0,
+        ),
+        evaluators=[_bound(evaluator, circumstances.judges) for evaluator in evaluators],
+        judges=list(circumstances.judges),
+        summary=SummaryOptions(
+            confidence_level=plan.level,
+            cluster_by=plan.cluster_by or "",
+            ci_method=CiMethod.BOOTSTRAP if plan.method == "bootstrap" else CiMethod.AUTO,
+        ),
+        seeds=seeds,
+        price_table_version=circumstances.price_table_version,
+        unpinned=unpinned(evaluators, circumstances.judges),
+        labels=dict(circumstances.labels),
+    )
+
+
+def installed_versions(packages: Sequence[str]) -> dict[str, str]:
+    """Version by name of the packages that are installed."""
+    found: dict[str, str] = {}
+    for package in packages:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def unpinned(evaluators: Sequence[BoundEvaluator], judges: Sequence[JudgeManifest]) -> list[Unpinned]:
+    """What can change although nothing in the manifest does."""
+    found = [
+        Unpinned(
+            what=f"judge {judge.provider}/{judge.model}",
+            why="a provider may change what stands behind a model's name, and sampling is not fully repeatable",
+        )
+        for judge in judges
+        if judge.provider != "recorded"
+    ]
+    for evaluator in evaluators:
+        code = evaluator.definition.code
+        if not code.__module__.startswith("evalsi."):
+            found.append(
+                Unpinned(
+                    what=f"evaluator {evaluator.name}",
+                    why=f"its code is in {code.__module__}, whose version evalsi does not know",
+                )
+            )
+    return found
+
+
+def _bound(evaluator: BoundEvaluator, judges: Sequence[JudgeManifest]) -> BoundRunEvaluator:
+    asks = "judge" in evaluator.definition.requires and bool(judges)
+    params: dict[str, Any] = msgspec.to_builtins(evaluator.params)
+    return BoundRunEvaluator(
+        name=evaluator.name,
+        manifest=manifest_of(evaluator.definition),
+        params=params,
+        judge=judges[0].name if asks else "",
+        judge_settings_sha256=judges[0].settings_sha256 if asks else "",
+    )
+
+
+def redacted_argv(arguments: Sequence[str] | None = None) -> list[str]:
+    """The command line with the value of anything that looks like a credential replaced."""
+    given = list(sys.argv if arguments is None else arguments)
+    shown: list[str] = []
+    hide = False
+    for argument in given:
+        name = argument.partition("=")[0].lower()
+        secret = any(word in name for word in ("token", "secret", "password", "api-key", "apikey"))
+        names_variable = name.endswith("-env")
+        if hide:
+            shown.append("***")
+            hide = False
+        elif secret and not names_variable and argument.startswith("-"):
+            shown.append(f"{argument.partition('=')[0]}=***" if "=" in argument else argument)
+            hide = "=" not in argument
+        else:
+            shown.append(argument)
+    return shown
