@@ -1,10 +1,11 @@
 """Saving a run as a file, by its ending: `.json` whole, `.jsonl` a result a line, `.csv` and `.parquet` as one table."""
 
 import csv
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
-from evalsi.core.errors import UsageError
+from evalsi.core.errors import MissingExtraError, UsageError
 from evalsi.core.inert import inert_cell
 from evalsi.results.document import result_lines_of, write_document
 from evalsi.results.flat_table import flat_columns, write_parquet
@@ -18,16 +19,24 @@ def save(run: GradedRun, path: Path) -> None:
         UsageError: an ending we do not write.
         MissingExtraError: Parquet without pyarrow.
     """
-    writer = _WRITERS.get(path.suffix.lower())
-    if writer is None:
+    check_path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(path.name + ".unfinished")
+    _WRITERS[path.suffix.lower()](run, unfinished)
+    unfinished.replace(path)
+
+
+def check_path(path: Path) -> None:
+    """Refuses, before any work, a path that `save` would refuse after it."""
+    if path.suffix.lower() not in _WRITERS:
         raise UsageError(
             f"{path.name}: results are not written as {path.suffix or 'a file without an ending'}",
             hint=f"use one of {', '.join(_WRITERS)}",
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".unfinished")
-    writer(run, unfinished)
-    unfinished.replace(path)
+    if path.suffix.lower() == ".parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise MissingExtraError("writing Parquet", "arrow")
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder", hint="name a file")
 
 
 def _write_jsonl(run: GradedRun, path: Path) -> None:

@@ -123,6 +123,7 @@ def _bound(evaluator: BoundEvaluator, judges: Sequence[JudgeManifest]) -> BoundR
         name=evaluator.name,
         manifest=manifest_of(evaluator.definition),
         params=params,
+        prompt_sha256=dict(getattr(evaluator.instance, "prompt_digests", {})),
         judge=judges[0].name if asks else "",
         judge_settings_sha256=judges[0].settings_sha256 if asks else "",
     )

@@ -1,10 +1,12 @@
 """What a caller of the Score door may ask for, before anything is built."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, get_type_hints
 
-from evalsi.core.errors import UnknownNameError
+import msgspec
+
+from evalsi.core.errors import InvalidSpecError, UnknownNameError
 from evalsi.datasets import DatasetOptions
 from evalsi.engine.summary import SummaryPlan
 from evalsi.evaluators.api import Definition
@@ -66,3 +68,48 @@ class ScoreRequest:
     resume: bool = True
     argv: Sequence[str] = ()
     """The command line, for the manifest."""
+
+
+def with_settings(request: ScoreRequest, flags: Sequence[str]) -> ScoreRequest:
+    """`request` with `path=value` settings applied, e.g. `deadline_s=30`, `dataset.seed=7`, `judge.max_usd=2`.
+
+    Values are JSON where they can be read so, else text.
+
+    Raises: UnknownNameError, InvalidSpecError: a path that names nothing, or a value of the wrong type.
+    """
+    for flag in flags:
+        path, separator, text = flag.partition("=")
+        if not separator:
+            raise InvalidSpecError(f"{flag!r} is no setting", hint="write path=value, e.g. deadline_s=30")
+        try:
+            value = msgspec.json.decode(text)
+        except msgspec.DecodeError:
+            value = text
+        request = _replaced(request, path.strip().split("."), value, path.strip())
+    return request
+
+
+_GROUPS = {"dataset": DatasetOptions, "judge": JudgeChoice, "plan": SummaryPlan}
+_SIMPLE = ("concurrency", "deadline_s", "name", "resume", "use_cache")
+
+
+def _replaced(request: ScoreRequest, path: Sequence[str], value: Any, where: str) -> ScoreRequest:
+    group = {"summary": "plan"}.get(path[0], path[0])
+    if group in _GROUPS and len(path) == 2:
+        kind = _GROUPS[group]
+        changed = _checked(kind, path[1], value, where)
+        return replace(request, **{group: replace(getattr(request, group), **changed)})
+    if len(path) == 1 and path[0] in _SIMPLE:
+        return replace(request, **_checked(ScoreRequest, path[0], value, where))
+    known = [*_SIMPLE, *(f"{name}.{entry.name}" for name, kind in _GROUPS.items() for entry in fields(kind))]
+    raise UnknownNameError("setting", where, known)
+
+
+def _checked(kind: type[Any], name: str, value: Any, where: str) -> dict[str, Any]:
+    types = get_type_hints(kind)
+    if name not in types:
+        raise UnknownNameError("setting", name, types, where=where)
+    try:
+        return {name: msgspec.convert(value, types[name])}
+    except msgspec.ValidationError as error:
+        raise InvalidSpecError(str(error), where=where) from error

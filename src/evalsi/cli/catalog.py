@@ -1,0 +1,144 @@
+"""`evalsi catalog`: every evaluator, a pack, or one evaluator's page with params and an example."""
+
+from typing import Any
+
+import click
+
+from evalsi.cli.terminal import as_json, console, say
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--pack", metavar="PACK", help="Only the evaluators of this pack.")
+@click.option("--format", "output_format", type=click.Choice(["table", "json", "md"]), default="table", show_default=True)
+def catalog(name: str | None, pack: str | None, output_format: str) -> None:
+    """List evaluators, or show one with its params and an example.
+
+    \b
+    evalsi catalog --pack text
+    evalsi catalog contains
+    """  # noqa: D301
+    from evalsi.evaluators.binding import manifest_of
+    from evalsi.evaluators.catalog import load
+
+    if name is not None:
+        definition = load(name)
+        if output_format == "json":
+            print(as_json(manifest_of(definition)))
+        else:
+            print(page_of(definition))
+        return
+    rows, broken = _rows(pack)
+    if output_format == "json":
+        print(as_json([manifest for _, manifest in rows]))
+    elif output_format == "md":
+        print("| evaluator | scope | needs | outputs | what it measures |\n|---|---|---|---|---|")
+        for title, manifest in rows:
+            cells = [title, str(manifest.scope), _needs(manifest), _outputs(manifest), manifest.description]
+            print("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    else:
+        _print_table(rows)
+    for title, error in broken:
+        say(f"{title} is left out: {error}")
+
+
+def _rows(pack: str | None) -> tuple[list[tuple[str, Any]], list[tuple[str, Exception]]]:
+    from evalsi.core.errors import EvalsiError, UnknownNameError
+    from evalsi.evaluators.binding import manifest_of
+    from evalsi.evaluators.catalog import every_definition, packs
+
+    if pack is not None and pack not in packs():
+        raise UnknownNameError("pack", pack, packs())
+    rows: list[tuple[str, Any]] = []
+    broken: list[tuple[str, Exception]] = []
+    for title, found in every_definition(pack):
+        if isinstance(found, EvalsiError):
+            broken.append((title, found))
+        else:
+            rows.append((title, manifest_of(found)))
+    return rows, broken
+
+
+def _print_table(rows: list[tuple[str, Any]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("evaluator", no_wrap=True)
+    table.add_column("scope", no_wrap=True)
+    table.add_column("needs", no_wrap=True)
+    table.add_column("what it measures", overflow="ellipsis", no_wrap=True, ratio=1)
+    for title, manifest in rows:
+        table.add_row(Text(title, style="bold"), str(manifest.scope), _needs(manifest), Text(manifest.description))
+    console().print(table)
+    say(f"{len(rows)} evaluators; one in full: evalsi catalog NAME")
+
+
+def _needs(manifest: Any) -> str:
+    requires = manifest.requires
+    names = ("input", "output", "reference", "context", "trajectory", "judge")
+    return " ".join(name for name in names if getattr(requires, name))
+
+
+def _outputs(manifest: Any) -> str:
+    return ", ".join(spec.name for spec in manifest.outputs) or manifest.name
+
+
+def page_of(definition: Any) -> str:
+    """One evaluator's page, as Markdown that reads well in a terminal."""
+    import inspect
+
+    from evalsi.evaluators.binding import manifest_of
+
+    manifest = manifest_of(definition)
+    title = f"{manifest.pack}/{manifest.name}" if manifest.pack else manifest.name
+    lines = [f"# {title} {manifest.version}", "", inspect.getdoc(definition.code) or manifest.description, ""]
+    lines += [f"Scope: {manifest.scope}. Needs: {_needs(manifest) or 'nothing'}.", "", "## Outputs", ""]
+    for spec in manifest.outputs:
+        low = "" if spec.min is None else f"{spec.min:g}"
+        high = "" if spec.max is None else f"{spec.max:g}"
+        span = f" [{low}, {high}]" if low or high else ""
+        better = {True: "higher is better", False: "lower is better", None: "no better direction"}[spec.higher_is_better]
+        lines.append(f"- `{spec.name}`: {spec.type}{span}, {better}. {spec.description}".rstrip())
+    if not manifest.outputs:
+        lines.append(f"- `{manifest.name}`: typed by what it returns")
+    properties: dict[str, Any] = manifest.params_schema.get("properties", {})
+    lines += ["", "## Params", ""]
+    required = manifest.params_schema.get("required", [])
+    for key, schema in properties.items():
+        default = "required" if key in required else f"default {_json(schema.get('default'))}"
+        about = f" {schema['description']}" if "description" in schema else ""
+        lines.append(f"- `{key}`: {_type_of(schema)}, {default}.{about}")
+    if not properties:
+        lines.append("None.")
+    if definition.example:
+        lines += ["", "## Example", "", "```json", as_json(dict(definition.example)), "```"]
+    lines += ["", "## Run it", "", f"    {command_of(definition)}"]
+    return "\n".join(lines)
+
+
+def command_of(definition: Any) -> str:
+    """A command line that runs the evaluator, with the params of its example."""
+    command = f"evalsi eval --data outputs.jsonl --evaluators {definition.name}"
+    for key, value in definition.example.get("params", {}).items():
+        text = value if isinstance(value, str) else _json(value)
+        command += f" --param '{definition.name}.{key}={text}'"
+    if "judge" in definition.requires:
+        command += " --judge-provider openai-compatible --judge-model NAME"
+    return command
+
+
+def _json(value: Any) -> str:
+    import msgspec
+
+    return msgspec.json.encode(value).decode()
+
+
+def _type_of(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return " | ".join(_json(value) for value in schema["enum"])
+    if "anyOf" in schema:
+        return " | ".join(_type_of(each) for each in schema["anyOf"])
+    if schema.get("type") == "array":
+        return f"list of {_type_of(schema.get('items', {}))}"
+    return str(schema.get("type", "any"))

@@ -1,0 +1,162 @@
+"""`evalsi eval`: grade outputs that exist."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evalsi.cli.judge_options import judge_options
+from evalsi.cli.metric_table import FORMATS, print_summaries
+from evalsi.cli.progress import ProgressLine, StopSwitch
+from evalsi.cli.terminal import say
+
+
+@click.command(name="eval")
+@click.option("--data", required=True, metavar="SOURCE", help="JSONL, JSON, CSV, TSV or Parquet (also .gz, .zst), a glob, a folder, hf://…, or - for standard input.")
+@click.option("--evaluators", required=True, metavar="LIST", help="Comma-separated references, e.g. exact-match,rouge or strict=exact-match,./checks.py:polite.")
+@click.option("--map", "mappings", multiple=True, metavar="FIELD=COLUMN", help="Where a record field comes from: a column, a path (data.q) or a template ('Q: {q}'). Repeatable.")
+@click.option("--param", "params", multiple=True, metavar="EVALUATOR.KEY=VALUE", help="A param of an evaluator; VALUE is JSON where it can be read so. Repeatable.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Any other option by its path, e.g. deadline_s=30 or judge.requests_per_minute=60. Repeatable.")
+@click.option("--where", metavar="CEL", help="Only records for which this holds, e.g. 'metadata.topic == \"billing\"'.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N records.")
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Only N records, drawn at random.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
+@click.option("--skip-invalid", is_flag=True, help="Leave rows that cannot be read out, and list them, instead of stopping.")
+@click.option("--baseline", metavar="SOURCE", help="Outputs that comparative evaluators compare with, matched by id.")
+@click.option("--concurrency", type=click.IntRange(min=1), default=16, show_default=True, help="Judge calls in flight at once.")
+@judge_options
+@click.option("--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--cluster-by", metavar="KEY", help="Metadata key that groups records which are not independent.")
+@click.option("--ci", type=click.Choice(["auto", "bootstrap"]), default="auto", show_default=True, help="How intervals are computed.")
+@click.option("--name", default="", help="What the run is called in lists and reports.")
+@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label of the run. Repeatable.")
+@click.option("--resume/--no-resume", default=True, show_default=True, help="Continue an interrupted run of the same work.")
+@click.option("--output", metavar="FILE", help="Write results: .json (everything), .jsonl, .csv or .parquet.")
+@click.option("--report", "report_path", metavar="FILE", help="Write a report: .html or .md.")
+@click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True, help="How the summary is printed.")
+@click.option("--quiet", is_flag=True, help="No progress line, no hints.")
+def evaluate(**flags: Any) -> int:
+    """Grade outputs that exist.
+
+    \b
+    evalsi eval --data outputs.jsonl --evaluators exact-match,rouge
+    evalsi eval --data answers.csv --map input=question --map output=answer --evaluators exact-match
+    evalsi eval --data rag.jsonl --evaluators faithfulness --judge-provider anthropic --judge-model NAME
+
+    Exit status: 0 scored, 1 an error or nothing scored, 2 a mistake in what was asked.
+    """  # noqa: D301 - \b is click's
+    from evalsi.core.errors import NothingScoredError
+    from evalsi.report.write import check_report_path, write_report
+    from evalsi.results.save import check_path, save
+    from evalsi.score.score_dataset import score_dataset_now
+    from evalsi.settings import Settings
+    from evalsi.wiring import scoring
+
+    for path, check in ((flags["output"], check_path), (flags["report_path"], check_report_path)):
+        if path is not None:
+            check(Path(path))
+    request = _request(flags)
+    with StopSwitch() as switch, ProgressLine(enabled=not flags["quiet"]) as progress:
+        with scoring(
+            request, Settings.from_environment(), on_progress=progress.show, stopped=switch.is_on
+        ) as job:
+            scored = score_dataset_now(job)
+    run = scored.run
+    if scored.resumed_rows and not flags["quiet"]:
+        say(f"continued an interrupted run: {scored.resumed_rows:,} records were already graded")
+    for path, write in ((flags["output"], save), (flags["report_path"], write_report)):
+        if path is not None:
+            write(run, Path(path))
+    print_summaries(run.summaries, flags["output_format"])
+    if scored.interrupted:
+        say(f"stopped after {_graded(run.summaries)} records; run the same command again to continue")
+        return 130
+    if scored.nothing_scored:
+        raise NothingScoredError("nothing was scored", hint=_why_nothing(run.summaries))
+    if not flags["quiet"]:
+        _say_what_next(run, flags)
+    return 0
+
+
+def _request(flags: dict[str, Any]) -> Any:
+    from evalsi.datasets import DatasetOptions, mapping_of_flags
+    from evalsi.engine.summary import SummaryPlan
+    from evalsi.evaluators.choose import choices_of, param_of_flag, split_list
+    from evalsi.score.manifest import redacted_argv
+    from evalsi.score.request import JudgeChoice, ScoreRequest, with_settings
+
+    params: dict[str, dict[str, Any]] = {}
+    for flag in flags["params"]:
+        name, key, value = param_of_flag(flag)
+        params.setdefault(name, {})[key] = value
+    request = ScoreRequest(
+        data=flags["data"],
+        evaluators=choices_of(split_list(flags["evaluators"]), params),
+        dataset=DatasetOptions(
+            mapping=mapping_of_flags(flags["mappings"]),
+            where=flags["where"],
+            limit=flags["limit"],
+            sample=flags["sample"],
+            seed=flags["seed"],
+            on_invalid="skip" if flags["skip_invalid"] else "stop",
+        ),
+        baseline=flags["baseline"],
+        judge=JudgeChoice(
+            provider=flags["judge_provider"] or "",
+            model=flags["judge_model"] or "",
+            base_url=flags["judge_base_url"] or "",
+            api_key_env=flags["judge_api_key_env"] or "",
+            effort=flags["judge_effort"] or "",
+            max_tokens=flags["judge_max_tokens"],
+            recording=flags["judge_recording"] or "",
+            max_usd=flags["judge_max_usd"],
+        ),
+        use_cache=not flags["no_cache"],
+        concurrency=flags["concurrency"],
+        plan=SummaryPlan(
+            level=flags["confidence"], cluster_by=flags["cluster_by"], method=flags["ci"], seed=flags["seed"]
+        ),
+        name=flags["name"],
+        labels=labels_of(flags["labels"]),
+        resume=flags["resume"],
+        argv=redacted_argv(["evalsi", *sys.argv[1:]]),
+    )
+    return with_settings(request, flags["settings"])
+
+
+def labels_of(flags: Sequence[str]) -> dict[str, str]:
+    """`key=value` flags as labels."""
+    from evalsi.core.errors import InvalidSpecError
+
+    labels: dict[str, str] = {}
+    for flag in flags:
+        key, separator, value = flag.partition("=")
+        if not separator or not key:
+            raise InvalidSpecError(f"{flag!r} is no label", hint="write key=value")
+        labels[key] = value
+    return labels
+
+
+def _graded(summaries: Sequence[Any]) -> str:
+    return f"{max((summary.total for summary in summaries), default=0):,}"
+
+
+def _why_nothing(summaries: Sequence[Any]) -> str:
+    reasons = [reason for summary in summaries for reason in (*summary.skip_reasons, *summary.error_kinds)]
+    if not reasons:
+        return "see the notes of each metric"
+    return f"the commonest reason: {reasons[0]}"
+
+
+def _say_what_next(run: Any, flags: dict[str, Any]) -> None:
+    errors = sum(summary.errors for summary in run.summaries)
+    if errors:
+        kinds = sorted({kind for summary in run.summaries for kind in summary.error_kinds})
+        say(f"{errors:,} results are errors ({', '.join(kinds)}); they are in no mean")
+    short = run.manifest.run_id[:8]
+    if flags["report_path"] is None:
+        say(f"run {short} kept; next: evalsi report {short} -o report.html")
+    else:
+        say(f"run {short} kept; report: {flags['report_path']}; next: evalsi compare BASELINE {short}")

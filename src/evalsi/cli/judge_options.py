@@ -1,0 +1,31 @@
+"""The flags that name a judge, shared by every command that may ask one."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--judge-provider",
+        type=click.Choice(["openai-compatible", "anthropic", "recorded"]),
+        help="Which kind of API the judge speaks; `recorded` answers from a file.",
+    ),
+    click.option("--judge-model", metavar="NAME", help="The model that judges. There is no default."),
+    click.option("--judge-base-url", metavar="URL", help="Address of its API, e.g. http://127.0.0.1:8000/v1."),
+    click.option("--judge-api-key-env", metavar="VAR", help="Environment variable that holds the API key."),
+    click.option("--judge-effort", metavar="WORD", help="Reasoning effort, in the provider's words."),
+    click.option("--judge-max-tokens", type=click.IntRange(min=1), metavar="N", help="Longest reply, in tokens."),
+    click.option("--judge-recording", metavar="FILE", help="For `recorded`: the recorded replies."),
+    click.option("--judge-max-usd", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="Budget of this run."),
+    click.option("--no-cache", is_flag=True, help="Ask again, even where a reply was paid for before."),
+)
+
+
+def judge_options(command: F) -> F:
+    """Adds the flags to a command; it receives them as `judge_…` and `no_cache`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command

@@ -1,0 +1,102 @@
+"""The live line of a running job, and the switch that Ctrl-C throws.
+
+The line is written to standard error only where that is a terminal, at most ten times a second.
+"""
+
+import contextlib
+import signal
+import sys
+import time
+from types import FrameType, TracebackType
+from typing import Any
+
+
+class ProgressLine:
+    """One line, rewritten in place: done/total, rate, the first metric, errors, spend, time left."""
+
+    def __init__(self, *, enabled: bool) -> None:
+        self._enabled = enabled and sys.stderr.isatty()
+        self._started_s = time.monotonic()
+        self._width = 0
+        self._first: int | None = None
+
+    def __enter__(self) -> "ProgressLine":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._width:
+            sys.stderr.write("\r" + " " * self._width + "\r")
+            sys.stderr.flush()
+
+    def show(self, progress: Any) -> None:
+        """Rewrites the line for a `Progress`."""
+        if not self._enabled:
+            return
+        if self._first is None:
+            self._first = progress.done
+            self._started_s = time.monotonic()
+        text = progress_text(progress, time.monotonic() - self._started_s, progress.done - self._first)
+        with contextlib.suppress(OSError):
+            columns = 100
+            with contextlib.suppress(OSError):
+                import os
+
+                columns = os.get_terminal_size(sys.stderr.fileno()).columns
+            text = text[: columns - 1]
+            sys.stderr.write("\r" + text.ljust(self._width))
+            sys.stderr.flush()
+            self._width = len(text)
+
+
+def progress_text(progress: Any, elapsed_s: float, graded: int) -> str:
+    """The line's text."""
+    share = progress.done / progress.total if progress.total else 1.0
+    parts = [f"{progress.done:,}/{progress.total:,} {100 * share:3.0f}%"]
+    if elapsed_s > 0.5 and graded > 0:
+        rate = graded / elapsed_s
+        parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
+        parts.append(f"{_duration((progress.total - progress.done) / rate)} left")
+    if progress.headline:
+        parts.append(progress.headline)
+    if progress.outcomes.get("errors"):
+        parts.append(f"{progress.outcomes['errors']:,} errors")
+    spent = progress.spent
+    if spent is not None:
+        tokens = (spent.input_tokens or 0) + (spent.output_tokens or 0)
+        cost = "cost unknown" if spent.cost_usd is None else f"${spent.cost_usd:.4f}"
+        parts.append(f"{tokens:,} tokens, {cost}")
+    return " · ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes}:{rest:02d} min" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02d} h"
+
+
+class StopSwitch:
+    """Ctrl-C once asks the job to finish what is in flight and save; twice interrupts at once."""
+
+    def __init__(self) -> None:
+        self._on = False
+        self._before: Any = None
+
+    def is_on(self) -> bool:
+        return self._on
+
+    def __enter__(self) -> "StopSwitch":
+        with contextlib.suppress(ValueError):  # only the main thread may handle signals
+            self._before = signal.signal(signal.SIGINT, self._throw)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _throw(self, _signal: int, _frame: FrameType | None) -> None:
+        if self._on:
+            raise KeyboardInterrupt
+        self._on = True
+        sys.stderr.write("\nstopping: what is in flight is finished and saved; Ctrl-C again stops at once\n")

@@ -1,0 +1,44 @@
+"""`evalsi report`: a run as one HTML file, or as Markdown."""
+
+import click
+
+from evalsi.cli.terminal import say
+
+
+@click.command()
+@click.argument("run", default="latest")
+@click.option("-o", "--out", required=True, metavar="FILE", help="Where to write: .html (one file, no network) or .md; - prints Markdown.")
+@click.option("--baseline", metavar="RUN", help="Show the comparison with this run too.")
+@click.option("--examples", type=click.IntRange(min=0), default=5, show_default=True, help="Lowest records to show per metric.")
+@click.option("--by", "slices", multiple=True, metavar="KEY", help="Metadata key to slice by; by default those with few values. Repeatable.")
+@click.option("--title", default="", help="Title of the report.")
+def report(run: str, out: str, baseline: str | None, examples: int, slices: tuple[str, ...], title: str) -> None:
+    """Write a report of RUN: a run id or its beginning, a name, latest, latest~1 or a results file.
+
+    \b
+    evalsi report latest -o report.html
+    evalsi report results.json -o report.md --baseline base.json
+    """  # noqa: D301
+    import sys
+    from contextlib import ExitStack
+    from pathlib import Path
+
+    from evalsi.compare.compare_runs import compare_runs
+    from evalsi.report.write import ReportOptions, check_report_path, report_markdown, write_report
+    from evalsi.settings import Settings
+    from evalsi.wiring import reading_run
+
+    settings = Settings.from_environment()
+    options = ReportOptions(examples=examples, slices=slices or None, title=title)
+    if out != "-":
+        check_report_path(Path(out))
+    with ExitStack() as stack:
+        graded = stack.enter_context(reading_run(run, settings))
+        comparison = None
+        if baseline is not None:
+            comparison = compare_runs(stack.enter_context(reading_run(baseline, settings)), graded)
+        if out == "-":
+            sys.stdout.write(report_markdown(graded, options=options, comparison=comparison))
+            return
+        write_report(graded, Path(out), options=options, comparison=comparison)
+    say(f"wrote {out}")

@@ -1,0 +1,94 @@
+"""`evalsi runs`: what the local store holds."""
+
+import click
+
+from evalsi.cli.metric_table import FORMATS, print_summaries
+from evalsi.cli.terminal import as_json, console, say
+
+
+@click.group()
+def runs() -> None:
+    """List, show and remove stored runs."""
+
+
+@runs.command(name="list")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many, newest first.")
+@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Only runs with this label. Repeatable.")
+@click.option("--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def list_runs(limit: int, labels: tuple[str, ...], output_format: str) -> None:
+    """List runs, newest first."""
+    from evalsi.cli.eval import labels_of
+    from evalsi.settings import Settings
+    from evalsi.wiring import reading_store
+
+    wanted = labels_of(labels)
+    with reading_store(Settings.from_environment()) as store:
+        found = [row for row in store.runs() if wanted.items() <= row.labels.items()][:limit]
+    if output_format == "json":
+        print(as_json(found))
+        return
+    if not found:
+        say("no runs yet; make one with: evalsi eval --data outputs.jsonl --evaluators exact-match")
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in ("run", "when", "status", "records", "name", "first metric", "data"):
+        table.add_column(column, justify="right" if column == "records" else "left", no_wrap=True, overflow="ellipsis")
+    for row in found:
+        when = row.created_at[:16].replace("T", " ")
+        table.add_row(row.id[:10], when, row.status, f"{row.rows:,}", Text(row.name), Text(row.headline), Text(row.dataset))
+    console().print(table)
+
+
+@runs.command()
+@click.argument("run", default="latest")
+@click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True)
+@click.option("--manifest", is_flag=True, help="Print what it takes to repeat the run, as JSON.")
+def show(run: str, output_format: str, manifest: bool) -> None:
+    """Show the metrics of RUN: an id or its beginning, a name, latest, latest~1 or a results file."""
+    from evalsi.settings import Settings
+    from evalsi.wiring import reading_run
+
+    with reading_run(run, Settings.from_environment()) as graded:
+        if manifest:
+            print(as_json(graded.manifest))
+            return
+        if output_format == "table":
+            about = graded.manifest
+            dataset = about.dataset
+            records = f"{dataset.records:,} records of {dataset.source}" if dataset is not None else ""
+            say(f"{about.run_id} {about.name} · {records} · evalsi {about.evalsi_version}".replace("  ", " "))
+        print_summaries(graded.summaries, output_format)
+
+
+@runs.command(name="rm")
+@click.argument("names", nargs=-1, required=True, metavar="RUN…")
+def remove(names: tuple[str, ...]) -> None:
+    """Remove runs from the store."""
+    from evalsi.settings import Settings
+    from evalsi.wiring import writing_store
+
+    with writing_store(Settings.from_environment()) as store:
+        found = [store.find(name) for name in names]
+        for row in found:
+            store.delete(row.id)
+            say(f"removed {row.id} {row.name}".rstrip())
+
+
+@runs.command()
+@click.argument("run")
+@click.argument("path", type=click.Path(dir_okay=False))
+def export(run: str, path: str) -> None:
+    """Write RUN to PATH: .json (everything), .jsonl, .csv or .parquet."""
+    from pathlib import Path
+
+    from evalsi.results.save import check_path, save
+    from evalsi.settings import Settings
+    from evalsi.wiring import reading_run
+
+    check_path(Path(path))
+    with reading_run(run, Settings.from_environment()) as graded:
+        save(graded, Path(path))
+    say(f"wrote {path}")

@@ -1,0 +1,61 @@
+"""A comparison as Markdown, for a comment on a pull request. Text of records is quoted so that it can do nothing."""
+
+from collections.abc import Sequence
+
+from evalsi.compare.compare_runs import Comparison
+from evalsi.core.errors import InvalidSpecError
+from evalsi.core.inert import markdown_text
+
+
+def as_markdown(comparison: Comparison, *, max_flips: int = 5) -> str:
+    """Verdict, table of metrics, and the records that changed, folded away."""
+    lines = [
+        f"**{comparison.verdict}**: {markdown_text(comparison.candidate)} against {markdown_text(comparison.baseline)}, "
+        f"{comparison.shared} shared records",
+        "",
+        "| metric | pairs | baseline | candidate | difference | interval | p (Holm) | verdict |",
+        "|---|--:|--:|--:|--:|:-:|--:|---|",
+    ]
+    for metric in comparison.metrics:
+        interval = metric.interval
+        lines.append(
+            f"| {markdown_text(metric.metric)} | {metric.pairs} | {_figure(metric.baseline_mean)} "
+            f"| {_figure(metric.candidate_mean)} | {_signed(metric.difference)} "
+            f"| {'–' if interval is None else f'[{_signed(interval.low)}, {_signed(interval.high)}]'} "
+            f"| {_figure(metric.p_adjusted)} | {metric.verdict} |"
+        )
+    if max_flips and comparison.flips:
+        lines += ["", "<details><summary>Records that changed</summary>", ""]
+        for flip in comparison.flips[:max_flips]:
+            lines += [
+                f"**{markdown_text(flip.record_id)}** {markdown_text(flip.metric)} {_figure(flip.before)} → {_figure(flip.after)}",
+                f"- baseline: {markdown_text(flip.baseline_output[:300])}",
+                f"- candidate: {markdown_text(flip.candidate_output[:300])}",
+                "",
+            ]
+        lines.append("</details>")
+    lines += [f"\n> {markdown_text(warning)}" for warning in comparison.warnings]
+    return "\n".join(lines)
+
+
+def margins_of(flags: Sequence[str]) -> dict[str, float]:
+    """`metric=difference` flags as margins. Raises: InvalidSpecError."""
+    margins: dict[str, float] = {}
+    for flag in flags:
+        metric, separator, text = flag.rpartition("=")
+        try:
+            margin = float(text)
+        except ValueError:
+            margin = -1.0
+        if not separator or not 0 < margin < float("inf"):
+            raise InvalidSpecError(f"{flag!r} is no margin", hint="write metric=difference, e.g. exact-match=0.02")
+        margins[metric] = margin
+    return margins
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.3f}"
