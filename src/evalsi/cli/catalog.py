@@ -10,7 +10,9 @@ from evalsi.cli.terminal import as_json, console, say
 @click.command()
 @click.argument("name", required=False)
 @click.option("--pack", metavar="PACK", help="Only the evaluators of this pack.")
-@click.option("--format", "output_format", type=click.Choice(["table", "json", "md"]), default="table", show_default=True)
+@click.option(
+    "--format", "output_format", type=click.Choice(["table", "json", "md"]), default="table", show_default=True
+)
 def catalog(name: str | None, pack: str | None, output_format: str) -> None:
     """List evaluators, or show one with its params and an example.
 
@@ -98,7 +100,9 @@ def page_of(definition: Any) -> str:
         low = "" if spec.min is None else f"{spec.min:g}"
         high = "" if spec.max is None else f"{spec.max:g}"
         span = f" [{low}, {high}]" if low or high else ""
-        better = {True: "higher is better", False: "lower is better", None: "no better direction"}[spec.higher_is_better]
+        better = {True: "higher is better", False: "lower is better", None: "no better direction"}[
+            spec.higher_is_better
+        ]
         lines.append(f"- `{spec.name}`: {spec.type}{span}, {better}. {spec.description}".rstrip())
     if not manifest.outputs:
         lines.append(f"- `{manifest.name}`: typed by what it returns")

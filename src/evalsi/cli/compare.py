@@ -11,13 +11,35 @@ from evalsi.cli.terminal import as_json, console, figure, say
 @click.argument("baseline")
 @click.argument("candidate")
 @click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric. Repeatable.")
-@click.option("--margin", "margins", multiple=True, metavar="METRIC=DIFFERENCE", help="The difference that would still be no change. Repeatable.")
-@click.option("--gate", "gates", multiple=True, metavar="METRIC[:DROP]", help="Exit 3 when the metric regressed (significantly, by more than DROP). Repeatable.")
-@click.option("--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True, help="Level of the intervals; tests use what is left.")
+@click.option(
+    "--margin",
+    "margins",
+    multiple=True,
+    metavar="METRIC=DIFFERENCE",
+    help="The difference that would still be no change. Repeatable.",
+)
+@click.option(
+    "--gate",
+    "gates",
+    multiple=True,
+    metavar="METRIC[:DROP]",
+    help="Exit 3 when the metric regressed (significantly, by more than DROP). Repeatable.",
+)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Level of the intervals; tests use what is left.",
+)
 @click.option("--cluster-by", metavar="KEY", help="Metadata key that groups records which are not independent.")
-@click.option("--flips", "max_flips", type=click.IntRange(min=0), default=5, show_default=True, help="Changed records to show.")
+@click.option(
+    "--flips", "max_flips", type=click.IntRange(min=0), default=5, show_default=True, help="Changed records to show."
+)
 @click.option("--report", "report_path", metavar="FILE", help="Write an HTML report of CANDIDATE with the comparison.")
-@click.option("--format", "output_format", type=click.Choice(["table", "json", "md"]), default="table", show_default=True)
+@click.option(
+    "--format", "output_format", type=click.Choice(["table", "json", "md"]), default="table", show_default=True
+)
 def compare(baseline: str, candidate: str, **flags: Any) -> int:
     """Compare CANDIDATE with BASELINE: run ids, names, latest, latest~1 or results files.
 
@@ -74,7 +96,18 @@ def print_comparison(comparison: Any, *, max_flips: int) -> None:
 
     out = console()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("metric", "pairs", "baseline", "candidate", "difference", "interval", "p", "sees", "better/worse", "verdict"):
+    for column in (
+        "metric",
+        "pairs",
+        "baseline",
+        "candidate",
+        "difference",
+        "interval",
+        "p",
+        "sees",
+        "better/worse",
+        "verdict",
+    ):
         right = column in ("pairs", "baseline", "candidate", "difference", "p", "sees", "better/worse")
         table.add_column(column, justify="right" if right else "left", no_wrap=True)
     for metric in comparison.metrics:
@@ -91,13 +124,20 @@ def print_comparison(comparison: Any, *, max_flips: int) -> None:
             f"{metric.better}/{metric.worse}",
             Text(metric.verdict, style={"REGRESSED": "bold red", "IMPROVED": "bold green"}.get(metric.verdict, "")),
         )
-    out.print(f"[bold]{comparison.verdict}[/bold]  {escape(comparison.candidate)} against {escape(comparison.baseline)}, {comparison.shared:,} shared records")
+    out.print(
+        f"[bold]{comparison.verdict}[/bold]  {escape(comparison.candidate)} against {escape(comparison.baseline)}, {comparison.shared:,} shared records"
+    )
     out.print(table)
-    out.print("p is adjusted for the number of metrics (Holm); sees: the smallest difference found with 80% power", style="dim")
+    out.print(
+        "p is adjusted for the number of metrics (Holm); sees: the smallest difference found with 80% power",
+        style="dim",
+    )
     for usage in comparison.usage:
         interval = usage.difference.interval
         shown = "" if interval is None else f" [{signed(interval.low)}, {signed(interval.high)}]"
-        out.print(f"{usage.name}: {figure(usage.baseline_mean)} → {figure(usage.candidate_mean)} {usage.unit}, {signed(usage.difference.value)}{shown}")
+        out.print(
+            f"{usage.name}: {figure(usage.baseline_mean)} → {figure(usage.candidate_mean)} {usage.unit}, {signed(usage.difference.value)}{shown}"
+        )
     for flip in comparison.flips[:max_flips]:
         _print_flip(out, flip)
     hidden = len(comparison.flips[max_flips:]) + comparison.flips_left_out
@@ -112,7 +152,9 @@ def _print_flip(out: Any, flip: Any) -> None:
 
     from evalsi.core.inert import printable
 
-    out.print(Text(f"\n{printable(flip.record_id)}  {flip.metric} {figure(flip.before)} → {figure(flip.after)}", style="bold"))
+    out.print(
+        Text(f"\n{printable(flip.record_id)}  {flip.metric} {figure(flip.before)} → {figure(flip.after)}", style="bold")
+    )
     for name, text in (
         ("input", flip.input),
         ("reference", flip.reference),

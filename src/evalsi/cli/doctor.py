@@ -45,7 +45,9 @@ def doctor(output_format: str) -> int:
 
 def _python() -> Check:
     fits = sys.version_info >= (3, 11)
-    return Check(name="python", state="ok" if fits else "failed", detail=f"{platform.python_version()}, {sys.executable}")
+    return Check(
+        name="python", state="ok" if fits else "failed", detail=f"{platform.python_version()}, {sys.executable}"
+    )
 
 
 def _evalsi() -> Check:
@@ -93,7 +95,9 @@ def _judge() -> Check:
     settings = Settings.from_environment()
     judge = settings.judge
     if not judge.provider and not judge.model:
-        return Check(name="judge", state="missing", detail="none by default; name one with --judge-provider and --judge-model")
+        return Check(
+            name="judge", state="missing", detail="none by default; name one with --judge-provider and --judge-model"
+        )
     variable = judge.api_key_env or {"anthropic": "ANTHROPIC_API_KEY"}.get(judge.provider, "OPENAI_API_KEY")
     known = "is set" if settings.environment.get(variable) else "is not set"
     return Check(name="judge", state="ok", detail=f"{judge.provider}/{judge.model}, {variable} {known} (not called)")

@@ -14,28 +14,81 @@ from evalsi.cli.terminal import say
 
 
 @click.command(name="eval")
-@click.option("--data", required=True, metavar="SOURCE", help="JSONL, JSON, CSV, TSV or Parquet (also .gz, .zst), a glob, a folder, hf://…, or - for standard input.")
-@click.option("--evaluators", required=True, metavar="LIST", help="Comma-separated references, e.g. exact-match,rouge or strict=exact-match,./checks.py:polite.")
-@click.option("--map", "mappings", multiple=True, metavar="FIELD=COLUMN", help="Where a record field comes from: a column, a path (data.q) or a template ('Q: {q}'). Repeatable.")
-@click.option("--param", "params", multiple=True, metavar="EVALUATOR.KEY=VALUE", help="A param of an evaluator; VALUE is JSON where it can be read so. Repeatable.")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Any other option by its path, e.g. deadline_s=30 or judge.requests_per_minute=60. Repeatable.")
+@click.option(
+    "--data",
+    required=True,
+    metavar="SOURCE",
+    help="JSONL, JSON, CSV, TSV or Parquet (also .gz, .zst), a glob, a folder, hf://…, or - for standard input.",
+)
+@click.option(
+    "--evaluators",
+    required=True,
+    metavar="LIST",
+    help="Comma-separated references, e.g. exact-match,rouge or strict=exact-match,./checks.py:polite.",
+)
+@click.option(
+    "--map",
+    "mappings",
+    multiple=True,
+    metavar="FIELD=COLUMN",
+    help="Where a record field comes from: a column, a path (data.q) or a template ('Q: {q}'). Repeatable.",
+)
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="EVALUATOR.KEY=VALUE",
+    help="A param of an evaluator; VALUE is JSON where it can be read so. Repeatable.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Any other option by its path, e.g. deadline_s=30 or judge.requests_per_minute=60. Repeatable.",
+)
 @click.option("--where", metavar="CEL", help="Only records for which this holds, e.g. 'metadata.topic == \"billing\"'.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N records.")
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Only N records, drawn at random.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
-@click.option("--skip-invalid", is_flag=True, help="Leave rows that cannot be read out, and list them, instead of stopping.")
+@click.option(
+    "--skip-invalid", is_flag=True, help="Leave rows that cannot be read out, and list them, instead of stopping."
+)
 @click.option("--baseline", metavar="SOURCE", help="Outputs that comparative evaluators compare with, matched by id.")
-@click.option("--concurrency", type=click.IntRange(min=1), default=16, show_default=True, help="Judge calls in flight at once.")
+@click.option(
+    "--concurrency", type=click.IntRange(min=1), default=16, show_default=True, help="Judge calls in flight at once."
+)
 @judge_options
-@click.option("--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True, help="Level of the intervals.")
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Level of the intervals.",
+)
 @click.option("--cluster-by", metavar="KEY", help="Metadata key that groups records which are not independent.")
-@click.option("--ci", type=click.Choice(["auto", "bootstrap"]), default="auto", show_default=True, help="How intervals are computed.")
+@click.option(
+    "--ci",
+    type=click.Choice(["auto", "bootstrap"]),
+    default="auto",
+    show_default=True,
+    help="How intervals are computed.",
+)
 @click.option("--name", default="", help="What the run is called in lists and reports.")
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label of the run. Repeatable.")
-@click.option("--resume/--no-resume", default=True, show_default=True, help="Continue an interrupted run of the same work.")
+@click.option(
+    "--resume/--no-resume", default=True, show_default=True, help="Continue an interrupted run of the same work."
+)
 @click.option("--output", metavar="FILE", help="Write results: .json (everything), .jsonl, .csv or .parquet.")
 @click.option("--report", "report_path", metavar="FILE", help="Write a report: .html or .md.")
-@click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True, help="How the summary is printed.")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(FORMATS),
+    default="table",
+    show_default=True,
+    help="How the summary is printed.",
+)
 @click.option("--quiet", is_flag=True, help="No progress line, no hints.")
 def evaluate(**flags: Any) -> int:
     """Grade outputs that exist.
@@ -59,9 +112,7 @@ def evaluate(**flags: Any) -> int:
             check(Path(path))
     request = _request(flags)
     with StopSwitch() as switch, ProgressLine(enabled=not flags["quiet"]) as progress:
-        with scoring(
-            request, Settings.from_environment(), on_progress=progress.show, stopped=switch.is_on
-        ) as job:
+        with scoring(request, Settings.from_environment(), on_progress=progress.show, stopped=switch.is_on) as job:
             scored = score_dataset_now(job)
     run = scored.run
     if scored.resumed_rows and not flags["quiet"]:

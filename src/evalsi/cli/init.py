@@ -47,7 +47,9 @@ def init(directory: str) -> None:
     files = {"data.jsonl": DATA, "checks.py": CHECKS, "README.md": README}
     taken = [name for name in files if (folder / name).exists()]
     if taken:
-        raise UsageError(f"{folder / taken[0]} is there already", hint="name an empty or new folder: evalsi init my-evals")
+        raise UsageError(
+            f"{folder / taken[0]} is there already", hint="name an empty or new folder: evalsi init my-evals"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")

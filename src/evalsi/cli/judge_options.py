@@ -19,7 +19,9 @@ _OPTIONS = (
     click.option("--judge-effort", metavar="WORD", help="Reasoning effort, in the provider's words."),
     click.option("--judge-max-tokens", type=click.IntRange(min=1), metavar="N", help="Longest reply, in tokens."),
     click.option("--judge-recording", metavar="FILE", help="For `recorded`: the recorded replies."),
-    click.option("--judge-max-usd", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="Budget of this run."),
+    click.option(
+        "--judge-max-usd", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="Budget of this run."
+    ),
     click.option("--no-cache", is_flag=True, help="Ask again, even where a reply was paid for before."),
 )
 

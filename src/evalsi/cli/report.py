@@ -7,10 +7,24 @@ from evalsi.cli.terminal import say
 
 @click.command()
 @click.argument("run", default="latest")
-@click.option("-o", "--out", required=True, metavar="FILE", help="Where to write: .html (one file, no network) or .md; - prints Markdown.")
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    metavar="FILE",
+    help="Where to write: .html (one file, no network) or .md; - prints Markdown.",
+)
 @click.option("--baseline", metavar="RUN", help="Show the comparison with this run too.")
-@click.option("--examples", type=click.IntRange(min=0), default=5, show_default=True, help="Lowest records to show per metric.")
-@click.option("--by", "slices", multiple=True, metavar="KEY", help="Metadata key to slice by; by default those with few values. Repeatable.")
+@click.option(
+    "--examples", type=click.IntRange(min=0), default=5, show_default=True, help="Lowest records to show per metric."
+)
+@click.option(
+    "--by",
+    "slices",
+    multiple=True,
+    metavar="KEY",
+    help="Metadata key to slice by; by default those with few values. Repeatable.",
+)
 @click.option("--title", default="", help="Title of the report.")
 def report(run: str, out: str, baseline: str | None, examples: int, slices: tuple[str, ...], title: str) -> None:
     """Write a report of RUN: a run id or its beginning, a name, latest, latest~1 or a results file.

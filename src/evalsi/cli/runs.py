@@ -38,7 +38,9 @@ def list_runs(limit: int, labels: tuple[str, ...], output_format: str) -> None:
         table.add_column(column, justify="right" if column == "records" else "left", no_wrap=True, overflow="ellipsis")
     for row in found:
         when = row.created_at[:16].replace("T", " ")
-        table.add_row(row.id[:10], when, row.status, f"{row.rows:,}", Text(row.name), Text(row.headline), Text(row.dataset))
+        table.add_row(
+            row.id[:10], when, row.status, f"{row.rows:,}", Text(row.name), Text(row.headline), Text(row.dataset)
+        )
     console().print(table)
 
 

@@ -23,7 +23,9 @@ def gate_of(text: str) -> ComparisonGate:
     try:
         value = float(drop)
     except ValueError:
-        raise InvalidSpecError(f"{text!r} is no gate: {drop!r} is no number", hint="write metric:drop, e.g. exact-match:0.02") from None
+        raise InvalidSpecError(
+            f"{text!r} is no gate: {drop!r} is no number", hint="write metric:drop, e.g. exact-match:0.02"
+        ) from None
     if not 0 <= value < float("inf"):
         raise InvalidSpecError(f"{text!r} is no gate: a drop is a number from 0 up")
     return ComparisonGate(metric=metric, drop=value)

@@ -1,8 +1,8 @@
 """`evalsi.evaluate` and `evalsi.aevaluate`: grade outputs from Python.
 
-    result = evalsi.evaluate("outputs.jsonl", ["exact-match", polite], mapping={"input": "question"})
-    print(result)
-    result.require("exact-match", min=0.8)
+result = evalsi.evaluate("outputs.jsonl", ["exact-match", polite], mapping={"input": "question"})
+print(result)
+result.require("exact-match", min=0.8)
 """
 
 import asyncio
@@ -74,6 +74,7 @@ def evaluate(
             record; a reference may be prefixed with an alias ("strict=exact-match").
         store: Whether to keep the run in the local store (`.evalsi`), as the command line does.
         options: See `EvaluateOptions`.
+
     Raises:
         EvalsiError: one sentence on what is wrong; nothing was started.
     """

@@ -118,6 +118,7 @@ class EvalResult:
             metric: Name of the metric.
             min, max: Bounds the figure must keep, at least one of them.
             stat: "mean", "ci_low", "ci_high", "coverage" or "error_rate".
+
         Raises:
             NothingScoredError: there is no figure: no data is never a pass.
             GateFailedError: the figure is out of bounds.

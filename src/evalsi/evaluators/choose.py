@@ -54,7 +54,9 @@ def param_of_flag(flag: str) -> tuple[str, str, Any]:
     path, separator, value = flag.partition("=")
     name, dot, key = path.strip().rpartition(".")
     if not (separator and dot and name and key):
-        raise InvalidSpecError(f"{flag!r} is no param", hint="write evaluator.key=value, e.g. contains.substring=refund")
+        raise InvalidSpecError(
+            f"{flag!r} is no param", hint="write evaluator.key=value, e.g. contains.substring=refund"
+        )
     try:
         return name, key, msgspec.json.decode(value)
     except msgspec.DecodeError:

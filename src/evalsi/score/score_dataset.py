@@ -147,18 +147,22 @@ class _Work:
         fingerprint = fingerprint_of(job, facts.digest)
         earlier = job.store.resumable(fingerprint) if job.resume else None
         now = job.clock.now()
-        self.row = job.store.take_over(earlier.id) if earlier is not None else RunRow(
-            id=new_run_id(now.timestamp()),
-            name=job.manifest.name,
-            status="running",
-            created_at=now.isoformat(timespec="milliseconds"),
-            finished_at=None,
-            dataset=job.dataset.name,
-            dataset_digest=facts.digest,
-            fingerprint=fingerprint,
-            rows=0,
-            labels=dict(job.manifest.labels),
-            headline="",
+        self.row = (
+            job.store.take_over(earlier.id)
+            if earlier is not None
+            else RunRow(
+                id=new_run_id(now.timestamp()),
+                name=job.manifest.name,
+                status="running",
+                created_at=now.isoformat(timespec="milliseconds"),
+                finished_at=None,
+                dataset=job.dataset.name,
+                dataset_digest=facts.digest,
+                fingerprint=fingerprint,
+                rows=0,
+                labels=dict(job.manifest.labels),
+                headline="",
+            )
         )
         self.run_id = self.row.id
         self.manifest = msgspec.structs.replace(
