@@ -15,9 +15,7 @@ from evalsi.schema import json_codec, proto_codec
 from evalsi.schema.field import MESSAGE_NAMES, fields_of
 from evalsi.schema.json_schema import documents, json_schema
 
-FAST = settings(
-    max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+FAST = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 every_message = pytest.mark.parametrize("name", MESSAGE_NAMES)
 
 
