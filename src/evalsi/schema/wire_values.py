@@ -12,11 +12,16 @@ from typing import Any, cast
 from evalsi.schema.schema_error import SchemaError
 
 _EXACT = 2**53
+# Readers of protobuf refuse messages nested deeper than 100. A JSON list takes two levels of messages and an object
+# three; the rest is room for the messages the value sits in.
+_ROOM = 80
+_LIST_LEVELS = 2
+_OBJECT_LEVELS = 3
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def fill_value(value: Any, wire: Any) -> None:
-    """Sets a `google.protobuf.Value`. Raises SchemaError for NaN, infinity and what is no JSON value."""
+def fill_value(value: Any, wire: Any, room: int = _ROOM) -> None:
+    """Sets a `google.protobuf.Value`. Raises SchemaError for NaN, infinity, what is no JSON value, and for depth."""
     if value is None:
         wire.null_value = 0
     elif isinstance(value, str):
@@ -34,12 +39,14 @@ def fill_value(value: Any, wire: Any) -> None:
         wire.number_value = value
     elif isinstance(value, dict):
         wire.struct_value.SetInParent()
-        fill_object(cast("dict[str, Any]", value), wire.struct_value)
+        fill_object(cast("dict[str, Any]", value), wire.struct_value, room)
     elif isinstance(value, list | tuple):
+        if room < _LIST_LEVELS:
+            raise SchemaError("", "a JSON value is nested deeper than the binary form can carry")
         wire.list_value.SetInParent()
         values = wire.list_value.values
         for item in cast("Sequence[Any]", value):
-            fill_value(item, values.add())
+            fill_value(item, values.add(), room - _LIST_LEVELS)
     else:
         raise SchemaError("", f"a Python {type(value).__name__} is no JSON value")
 
@@ -61,10 +68,13 @@ def read_value(wire: Any) -> Any:
     return None
 
 
-def fill_object(value: dict[str, Any], wire: Any) -> None:
+def fill_object(value: dict[str, Any], wire: Any, room: int = _ROOM) -> None:
+    """Sets a `google.protobuf.Struct`, as `fill_value` does."""
+    if room < _OBJECT_LEVELS:
+        raise SchemaError("", "a JSON value is nested deeper than the binary form can carry")
     fields = wire.fields
     for key, item in value.items():
-        fill_value(item, fields[key])
+        fill_value(item, fields[key], room - _OBJECT_LEVELS)
 
 
 def read_object(wire: Any) -> dict[str, Any]:
