@@ -1,0 +1,253 @@
+"""The composition root: settings and a request in, ready services out. Nothing else makes a store or a client."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from evalsi import __version__
+from evalsi.core.clock import SystemClock
+from evalsi.core.errors import InvalidDataError, NotFoundError, UsageError
+from evalsi.datasets import open_dataset
+from evalsi.engine.make_panel import bind_all
+from evalsi.engine.panel import Panel
+from evalsi.evaluators.api import EvalContext
+from evalsi.infra.git_state import git_state
+from evalsi.infra.memory_run_store import MemoryRunStore
+from evalsi.infra.store import open_run_store
+from evalsi.judges.judge import JudgeSettings, ModelJudge
+from evalsi.judges.prices import PriceTable, load_prices, shipped_prices
+from evalsi.judges.spend import Budget
+from evalsi.ports.chat_model import ChatModel
+from evalsi.ports.run_store import RunStore
+from evalsi.results.graded_run import GradedRun, stored_run
+from evalsi.results.read_document import read_document
+from evalsi.schema import JudgeManifest, Record
+from evalsi.score.manifest import Circumstances, make_manifest
+from evalsi.score.request import JudgeChoice, ScoreRequest
+from evalsi.score.score_dataset import Progress, ScoreJob
+from evalsi.settings import Settings
+
+USUAL_KEY_VARIABLES = {"openai-compatible": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+
+
+@contextmanager
+def scoring(
+    request: ScoreRequest,
+    settings: Settings,
+    *,
+    keep: bool = True,
+    on_progress: Callable[[Progress], None] | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Iterator[ScoreJob]:
+    """A job that is ready to run; everything in it is closed afterwards.
+
+    Args:
+        keep: Whether the run goes to the local store or stays in memory.
+    Raises: EvalsiError: whatever is wrong with the request. Nothing has been asked or graded then.
+    """
+    judge = make_judge(request.judge, settings, use_cache=request.use_cache) if _wants_judge(request, settings) else None
+    context = EvalContext(judge=judge, seed=request.plan.seed, level=request.plan.level)
+    panel = Panel(
+        evaluators=bind_all(request.evaluators, context),
+        concurrency=request.concurrency,
+        deadline_s=request.deadline_s,
+    )
+    dataset = open_dataset(request.data, options=request.dataset)
+    judges = _judge_manifests(judge, request.judge, settings)
+    manifest = make_manifest(
+        panel.evaluators,
+        source=dataset.name,
+        dataset=request.dataset,
+        plan=request.plan,
+        circumstances=Circumstances(
+            evalsi_version=__version__,
+            argv=request.argv,
+            git=git_state(Path.cwd()),
+            price_table_version=judge.prices.version if judge is not None else "",
+            judges=judges(),
+            name=request.name,
+            labels=request.labels,
+        ),
+    )
+    store: RunStore = open_run_store(settings.database) if keep else MemoryRunStore()
+    try:
+        yield ScoreJob(
+            dataset=dataset,
+            panel=panel,
+            plan=request.plan,
+            store=store,
+            clock=SystemClock(),
+            manifest=manifest,
+            baselines=_baselines(request),
+            resume=request.resume and keep,
+            judges=judges,
+            on_progress=on_progress,
+            stopped=stopped,
+            close=judge.close if judge is not None else None,
+        )
+    finally:
+        if keep:
+            store.close()
+
+
+@contextmanager
+def reading_store(settings: Settings) -> Iterator[RunStore]:
+    """The local store, for reading. Raises: NotFoundError: there is none here yet."""
+    if not settings.database.exists():
+        raise NotFoundError(
+            f"there is no store at {settings.database}", hint="the first evalsi eval makes one; or set EVALSI_DIR"
+        )
+    store = open_run_store(settings.database)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+writing_store = reading_store
+
+
+@contextmanager
+def reading_run(reference: str, settings: Settings) -> Iterator[GradedRun]:
+    """A run by id, name, `latest`, or as a results file.
+
+    Raises: NotFoundError: neither a file nor a run is called so.
+    """
+    path = Path(reference)
+    if path.suffix.lower() == ".json" or path.is_file():
+        yield read_document(path)
+        return
+    with reading_store(settings) as store:
+        row = store.find(reference)
+        yield stored_run(store, row.id)
+
+
+def make_judge(choice: JudgeChoice, settings: Settings, *, use_cache: bool = True) -> ModelJudge:
+    """The judge of a choice, with the settings' defaults behind it.
+
+    Raises: UsageError, UnknownNameError: the choice is incomplete, or its key is not set.
+    """
+    choice = with_defaults(choice, settings)
+    if not choice.provider:
+        raise UsageError("no judge provider was named", hint="add --judge-provider openai-compatible or anthropic")
+    if not choice.model and choice.provider != "recorded":
+        raise UsageError("no judge model was named", hint="add --judge-model NAME")
+    judge_settings = JudgeSettings(
+        provider=choice.provider,
+        model=choice.model or "recorded",
+        max_tokens=choice.max_tokens,
+        effort=choice.effort or None,
+    )
+    cache = None
+    if use_cache and choice.provider != "recorded":
+        from evalsi.infra.reply_cache import open_reply_cache
+
+        cache = open_reply_cache(settings.reply_cache)
+    return ModelJudge(
+        _chat_model(choice, settings),
+        judge_settings,
+        cache=cache,
+        prices=_prices(settings),
+        budget=Budget(max_usd=choice.max_usd, max_tokens=choice.max_total_tokens),
+    )
+
+
+def with_defaults(choice: JudgeChoice, settings: Settings) -> JudgeChoice:
+    """The choice, its empty fields filled from EVALSI_JUDGE_*."""
+    if choice.provider == "recorded":
+        return choice
+    defaults = settings.judge
+    return replace(
+        choice,
+        provider=choice.provider or defaults.provider,
+        model=choice.model or defaults.model,
+        base_url=choice.base_url or defaults.base_url,
+        api_key_env=choice.api_key_env or defaults.api_key_env,
+        effort=choice.effort or defaults.effort,
+    )
+
+
+def _wants_judge(request: ScoreRequest, settings: Settings) -> bool:
+    return request.judge.is_named or bool(settings.judge.provider or settings.judge.model)
+
+
+def _chat_model(choice: JudgeChoice, settings: Settings) -> ChatModel:
+    if choice.provider == "recorded":
+        from evalsi.infra.models.recorded import RecordedModel
+
+        if not choice.recording:
+            raise UsageError("a recorded judge needs its recording", hint="add --judge-recording FILE")
+        return RecordedModel(Path(choice.recording))
+    from evalsi.infra.models.endpoint import Access
+    from evalsi.infra.models.limits import Limits
+
+    variable = choice.api_key_env or USUAL_KEY_VARIABLES.get(choice.provider, "")
+    # A local model needs no key; a variable that was named must be set.
+    local = choice.provider == "openai-compatible" and bool(choice.base_url) and not choice.api_key_env
+    key = settings.environment.get(variable, "") if local else settings.secret(variable)
+    limits = Limits(requests_per_minute=choice.requests_per_minute, tokens_per_minute=choice.tokens_per_minute)
+    if choice.provider == "anthropic":
+        from evalsi.infra.models.anthropic import DEFAULT_BASE_URL, AnthropicModel
+
+        return AnthropicModel(
+            Access(
+                base_url=choice.base_url or DEFAULT_BASE_URL, api_key=key, proxy=settings.proxy or None, limits=limits
+            )
+        )
+    if choice.provider != "openai-compatible":
+        from evalsi.core.errors import UnknownNameError
+
+        raise UnknownNameError("judge provider", choice.provider, ["openai-compatible", "anthropic", "recorded"])
+    from evalsi.infra.models.openai import DEFAULT_BASE_URL, OpenAICompatibleModel
+
+    return OpenAICompatibleModel(
+        Access(
+            base_url=choice.base_url or DEFAULT_BASE_URL,
+            api_key=key or None,
+            proxy=settings.proxy or None,
+            limits=limits,
+        )
+    )
+
+
+def _prices(settings: Settings) -> PriceTable:
+    shipped = shipped_prices()
+    return shipped.overridden(load_prices(settings.prices)) if settings.prices is not None else shipped
+
+
+def _judge_manifests(
+    judge: ModelJudge | None, choice: JudgeChoice, settings: Settings
+) -> Callable[[], list[JudgeManifest]]:
+    if judge is None:
+        return list
+    base_url = with_defaults(choice, settings).base_url
+
+    def now() -> list[JudgeManifest]:
+        import msgspec
+
+        plain: dict[str, Any] = msgspec.to_builtins(judge.settings)
+        return [
+            JudgeManifest(
+                name=judge.name,
+                provider=judge.settings.provider,
+                model=judge.settings.model,
+                base_url=base_url,
+                settings={key: value for key, value in plain.items() if value is not None},
+                settings_sha256=judge.fingerprint.removeprefix("sha256:"),
+                usage=judge.spend.as_usage(),
+            )
+        ]
+
+    return now
+
+
+def _baselines(request: ScoreRequest) -> Mapping[str, Record]:
+    if request.baseline is None:
+        return {}
+    options = replace(request.dataset, where=None, limit=None, sample=None)
+    found = {record.id: record for record in open_dataset(request.baseline, options=options).records()}
+    if not found:
+        raise InvalidDataError("the baseline has no record", where=str(request.baseline))
+    return found
