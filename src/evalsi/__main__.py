@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Runs the command line and exits with its status. The version alone is printed without any of it."""
     if sys.argv[1:] in (["version"], ["--version"]):
-        from evalsi import __version__
+        from evalsi.core.version import __version__
 
         print(__version__)
         return

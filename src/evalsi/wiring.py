@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from evalsi import __version__
 from evalsi.core.clock import SystemClock
 from evalsi.core.errors import InvalidDataError, NotFoundError, UsageError
+from evalsi.core.version import __version__
 from evalsi.datasets import open_dataset
 from evalsi.engine.make_panel import bind_all
 from evalsi.engine.panel import Panel

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import click
 
-from evalsi import __version__
+from evalsi.core.version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("evalsi.cli.eval:evaluate", "Grade outputs that exist."),

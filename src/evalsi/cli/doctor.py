@@ -9,7 +9,7 @@ from typing import Literal
 
 import click
 
-from evalsi import __version__
+from evalsi.core.version import __version__
 from evalsi.cli.terminal import as_json, console
 
 State = Literal["ok", "missing", "failed"]

@@ -2,7 +2,7 @@
 
 import click
 
-from evalsi import __version__
+from evalsi.core.version import __version__
 
 
 @click.command()
