@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evalsi.core.errors import EvalsiError, InvalidDataError, NotFoundError, StoreError, UsageError
+from evalsi.infra.memory_run_store import MemoryRunStore
 from evalsi.infra.store.run_archive import export_run, import_run
 from evalsi.infra.store.run_store import open_run_store
 from evalsi.ports.run_store import RunRow
 from evalsi.schema import MetricSummary, RunManifest
-from evalsi.infra.memory_run_store import MemoryRunStore
 from evalsi.testing.run_store_suite import a_manifest, a_run, a_segment, ended
 
 
