@@ -12,7 +12,7 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """The observations of consecutive records, packed: what was read, and what every evaluator said.
 
     `records` is JSON Lines of the records; `results` is the packed columns (see `evalsi.engine.columns`). The store
-    compresses both and never looks inside.
+    compresses both and never looks inside. `index` may be negative: it names the segment and gives the order.
     """
 
     index: int

@@ -53,6 +53,11 @@ def ended(run: RunRow, status: str = "succeeded", **changes: Any) -> RunRow:
     return msgspec.structs.replace(run, status=status, finished_at="2026-03-01T12:05:00+00:00", **changes)
 
 
+def end(store: RunStore, run_id: str) -> None:
+    """Finishes a run without figures."""
+    store.finish(ended(store.find(run_id)), a_manifest("end"), [])
+
+
 class RunStoreSuite:
     """Subclass it with a fixture `open_store`; each test gets a place without runs."""
 
@@ -108,9 +113,9 @@ class RunStoreSuite:
     def test_segments_come_in_order_of_index_however_they_were_written(self, open_store: OpenStore) -> None:
         with closing(open_store()) as store:
             store.create(a_run("r1"), a_manifest())
-            for index in (2, 0, 11, 1):
-                store.append("r1", a_segment(index))
-            assert [segment.index for segment in store.segments("r1")] == [0, 1, 2, 11]
+            for index in (2, 0, 4096, -1, 11, 1):
+                store.append("r1", msgspec.structs.replace(a_segment(0), index=index))
+            assert [segment.index for segment in store.segments("r1")] == [-1, 0, 1, 2, 11, 4096]
 
     def test_empty_bodies_are_bodies(self, open_store: OpenStore) -> None:
         empty = Segment(index=0, first_row=0, rows=0, records=b"", results=b"")

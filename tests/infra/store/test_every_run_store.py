@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from evalsi.infra.memory_run_store import MemoryRuns, MemoryRunStore
 from evalsi.infra.store.database import StoreOptions
 from evalsi.infra.store.run_store import open_run_store
-from evalsi.testing.memory_run_store import MemoryRuns, MemoryRunStore
 from evalsi.testing.run_store_suite import OpenStore, RunStoreSuite
 
 

@@ -4,3 +4,8 @@
 a writer that died from one that works, `sqlite_faults` turns SQLite's errors into ours, `run_archive` carries one run
 from store to store.
 """
+
+from evalsi.infra.store.database import StoreOptions
+from evalsi.infra.store.run_store import SqliteRunStore, open_run_store
+
+__all__ = ["SqliteRunStore", "StoreOptions", "open_run_store"]

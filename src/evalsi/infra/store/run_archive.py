@@ -5,11 +5,12 @@ A zip that any tool opens: `run.json`, `manifest.json`, `summaries.json`, and pe
 """
 
 import os
+import struct
 import zipfile
 import zlib
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -21,9 +22,10 @@ from evalsi.schema import MetricSummary, RunManifest
 T = TypeVar("T")
 
 FORMAT_VERSION = 1
-_Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
 _LARGEST_ENTRY_BYTES = 1 << 30
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, RuntimeError, ValueError, OverflowError)
+"""What `zipfile` raises on a damaged file, found by damaging files."""
 
 
 class _Contents(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +33,7 @@ class _Contents(msgspec.Struct, frozen=True, kw_only=True):
 
     evalsi_run: int
     run: RunRow
-    segments: list[tuple[_Count, _Count, _Count]]
+    segments: list[tuple[int, int, int]]
 
 
 def export_run(store: RunStore, run_id: str, path: Path) -> None:
@@ -47,8 +49,8 @@ def export_run(store: RunStore, run_id: str, path: Path) -> None:
         with zipfile.ZipFile(partial, "w") as archive:
             stored: list[tuple[int, int, int]] = []
             for segment in store.segments(run.id):
-                _put(archive, f"segments/{segment.index:06}/records.jsonl", segment.records)
-                _put(archive, f"segments/{segment.index:06}/results.bin", segment.results)
+                _put(archive, f"segments/{segment.index}/records.jsonl", segment.records)
+                _put(archive, f"segments/{segment.index}/results.bin", segment.results)
                 stored.append((segment.index, segment.first_row, segment.rows))
             _put(archive, "manifest.json", canonical_json(store.manifest(run.id)))
             _put(archive, "summaries.json", canonical_json(store.summaries(run.id)))
@@ -75,7 +77,7 @@ def import_run(store: RunStore, path: Path) -> RunRow:
         archive = zipfile.ZipFile(path)
     except FileNotFoundError as error:
         raise NotFoundError(f"no file {path}") from error
-    except (OSError, zipfile.BadZipFile) as error:
+    except _UNREADABLE as error:
         raise InvalidDataError(f"not an exported run: {error}", where=str(path)) from error
     with archive:
         contents = _contents(archive, path)
@@ -85,8 +87,8 @@ def import_run(store: RunStore, path: Path) -> RunRow:
         store.create(run, manifest)
         try:
             for index, first_row, rows in contents.segments:
-                records = _bytes(archive, path, f"segments/{index:06}/records.jsonl")
-                results = _bytes(archive, path, f"segments/{index:06}/results.bin")
+                records = _bytes(archive, path, f"segments/{index}/records.jsonl")
+                results = _bytes(archive, path, f"segments/{index}/results.bin")
                 segment = Segment(index=index, first_row=first_row, rows=rows, records=records, results=results)
                 store.append(run.id, segment)
             status = "interrupted" if run.status == "running" else run.status
@@ -131,5 +133,5 @@ def _bytes(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
         return archive.read(entry)  # never more than `file_size`, and checked against its CRC
     except KeyError as error:
         raise InvalidDataError(f"not an exported run: {name} is missing", where=str(path)) from error
-    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError) as error:
+    except _UNREADABLE as error:
         raise InvalidDataError(f"damaged: {error}", where=f"{path}:{name}") from error

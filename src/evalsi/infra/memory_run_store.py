@@ -1,4 +1,7 @@
-"""A `RunStore` in memory, for tests: the contract without a disk. It passes `RunStoreSuite` like every other store."""
+"""A `RunStore` in memory: for runs that nobody asked to keep, and for tests.
+
+It keeps bodies as they are, so its memory grows with the records, and it passes `RunStoreSuite` like every store.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
