@@ -5,7 +5,13 @@ reason, never NaN; no interval has zero width; the coverage of each is simulated
 """
 
 from evalsi.stats.agreement import cohen_kappa, gwet_ac1, observed_agreement
-from evalsi.stats.bootstrap import Resampling, bootstrap_mean, bootstrap_statistic, paired_bootstrap
+from evalsi.stats.bootstrap import (
+    Resampling,
+    bootstrap_mean,
+    bootstrap_statistic,
+    paired_bootstrap,
+    resampled_statistic,
+)
 from evalsi.stats.calibration import (
     Binning,
     ReliabilityRow,
@@ -91,6 +97,7 @@ __all__ = [
     "required_n_paired_proportion",
     "required_n_proportion",
     "required_n_unchanged",
+    "resampled_statistic",
     "spearman",
     "t_interval",
     "t_test_power",
