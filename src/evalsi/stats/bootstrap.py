@@ -55,12 +55,14 @@ class Resampling:
 def _interval_of_distribution(
     resampled: FloatArray, estimate: float, influence: FloatArray | None, plan: Resampling
 ) -> Interval | None:
-    """Percentile or BCa interval of a resampling distribution.
+    """Percentile or BCa interval of a resampling distribution; None where it has no width.
 
     Args:
         resampled: statistic on each resample, shape (resamples,).
         influence: how much each unit moves the statistic, shape (units,), any positive scale; needed for BCa.
     """
+    if np.ptp(resampled) <= 1e-12 * np.abs(resampled).max():
+        return None  # what differs is rounding
     tail = (1.0 - plan.level) / 2.0
     cuts = (tail, 1.0 - tail)
     if plan.kind == "bca":
