@@ -349,6 +349,20 @@ def paired_rows() -> Iterator[Row]:
         yield Row("Paired", "paired bootstrap", "normal, 0.05 better", str(n), coverage(resampled, 0.05, 400), claim)
 
 
+def posterior_rows() -> Iterator[Row]:
+    def differences(g: Generator, n: int) -> Array:
+        return np.where(g.random(n) < 0.4, g.choice([-0.5, 0.5, 1.0], n), 0.0)
+
+    for n in (8, 30, 100):
+
+        def posterior(g: Generator, n: int = n) -> Interval | None:
+            seed = int(g.integers(2**32))
+            return stats.improvement_posterior(differences(g, n), margin=0.05, seed=seed, draws=2000).interval
+
+        measure = coverage(posterior, 0.4 / 3, 500)
+        yield Row("Paired", "improvement_posterior", "graded, 40% change, 0.13 better", str(n), measure, 0.92)
+
+
 def pass_rows() -> Iterator[Row]:
     # Success rates from Beta(1/2, 1/2): most records pass nearly always or nearly never.
     for records in (5, 20, 100):
@@ -405,7 +419,7 @@ def agreement_rows() -> Iterator[Row]:
 def calibration_rows() -> Iterator[Row]:
     # Overconfident: stated c comes true with chance 1/2 + (c - 1/2)/2, so a bin around c is off by |c - 1/2|/2.
     for name, slope, truth in (("calibrated", 1.0, 0.0), ("overconfident", 0.5, 0.125)):
-        for n in (100, 1000):
+        for n in (100, 500):
 
             def ece(g: Generator, n: int = n, slope: float = slope) -> Interval | None:
                 stated = g.random(n)
@@ -487,7 +501,7 @@ def anytime_rows() -> Iterator[Row]:
             interval = stats.betting_interval((g.random(1000) < p).astype(float), (0.0, 1.0))
             return interval is None or p not in interval
 
-        measure = how_often(ever_missed, 200)
+        measure = how_often(ever_missed, 100)
         yield Row("Anytime", "betting, after each record", f"0/1, p = {p}", "1000", measure, None, 0.05)
 
     def e_alarm(g: Generator) -> bool:
@@ -538,6 +552,7 @@ GROUPS: tuple[Callable[[], Iterator[Row]], ...] = (
     cluster_rows,
     bootstrap_rows,
     paired_rows,
+    posterior_rows,
     pass_rows,
     agreement_rows,
     calibration_rows,

@@ -239,6 +239,8 @@ def test_contradictory_arguments_are_refused() -> None:
         lambda: stats.detectable_paired_proportion(10, 0.0),
         lambda: stats.required_n_paired_proportion(0.4, 0.2),
         lambda: stats.anytime_p_value(-1.0),
+        lambda: stats.improvement_posterior([2.0], margin=0.05, seed=1),
+        lambda: stats.improvement_posterior([0.5], margin=2.0, seed=1),
         lambda: Interval(0.5, 0.5, 0.95, "none"),
         lambda: Interval(0.0, math.nan, 0.95, "none"),
     ]

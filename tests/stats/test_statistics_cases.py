@@ -132,3 +132,21 @@ def test_d01_only_scored_results_enter_the_mean_and_its_interval() -> None:
     assert found.value == pytest.approx(expected["mean"], abs=1e-6)
     assert found.interval is not None
     assert [found.interval.low, found.interval.high] == pytest.approx(expected["wilson95"], abs=1e-6)
+
+
+def test_f02_the_interval_of_a_corpus_metric_belongs_to_the_corpus_metric() -> None:
+    sacrebleu = pytest.importorskip("sacrebleu")
+    given, expected = case("F02")
+    outputs, references = given["outputs"], given["references"]
+
+    def bleu(weights: np.ndarray) -> list[float]:
+        drawn = [np.repeat(np.arange(len(outputs)), row) for row in weights]
+        return [
+            sacrebleu.corpus_bleu([outputs[i] for i in rows], [[references[i] for i in rows]]).score for rows in drawn
+        ]
+
+    found = stats.bootstrap_statistic(bleu, len(outputs), stats.Resampling(seed=1, resamples=400))
+    assert found.value == pytest.approx(expected["corpus_bleu"], abs=expected["tolerance"])
+    assert found.value != pytest.approx(expected["mean_of_sentence_bleu_wrong"], abs=1)
+    assert found.interval is not None
+    assert found.interval.low < found.value < found.interval.high

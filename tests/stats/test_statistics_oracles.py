@@ -355,3 +355,32 @@ def test_merged_moments_are_the_moments_of_all_values(batches: list[list[float]]
     assert (merged.min, merged.max) == (min(values), max(values))
     if len(values) > 1:
         assert merged.std == pytest.approx(np.std(values, ddof=1), abs=1e-8 * scale)
+
+
+@given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30))
+@settings(max_examples=20)
+def test_the_chance_of_improvement_on_pass_or_fail_is_a_beta_tail(better: int, worse: int, same: int) -> None:
+    differences = [1.0] * better + [-1.0] * worse + [0.0] * same
+    found = stats.improvement_posterior(differences, margin=0.05, seed=1)
+    assert found.improved == pytest.approx(scipy_stats.beta(better + 1, worse + 1).sf(0.5), abs=0.015)
+    assert found.interval is not None
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "same", "improved", "low", "high"),
+    [
+        (8, 0, 0, 0.998, 0.33, 0.99),
+        (5, 0, 3, 0.984, 0.05, 0.84),
+        (6, 1, 9, 0.965, -0.03, 0.56),
+        (0, 0, 8, 0.5, -0.28, 0.28),
+    ],
+)
+def test_the_posterior_gives_the_reference_figures(
+    better: int, worse: int, same: int, improved: float, low: float, high: float
+) -> None:
+    differences = [1.0] * better + [-1.0] * worse + [0.0] * same
+    found = stats.improvement_posterior(differences, margin=0.05, seed=2)
+    assert found.interval is not None
+    assert (found.improved, found.interval.low, found.interval.high) == pytest.approx((improved, low, high), abs=0.015)
+    if same == 8:
+        assert found.not_regressed == pytest.approx(0.69, abs=0.015)
