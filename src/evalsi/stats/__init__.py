@@ -5,7 +5,13 @@ reason, never NaN; no interval has zero width; the coverage of each is simulated
 """
 
 from evalsi.stats.agreement import cohen_kappa, gwet_ac1, observed_agreement
-from evalsi.stats.bootstrap import Resampling, bootstrap_mean, bootstrap_statistic, paired_bootstrap
+from evalsi.stats.bootstrap import (
+    Resampling,
+    bootstrap_mean,
+    bootstrap_statistic,
+    paired_bootstrap,
+    resampled_statistic,
+)
 from evalsi.stats.calibration import (
     Binning,
     ReliabilityRow,
@@ -17,6 +23,7 @@ from evalsi.stats.cluster import ClusterTotals, cluster_robust_t
 from evalsi.stats.confidence_sequence import ConfidenceSequence, betting_interval
 from evalsi.stats.correlation import pearson, spearman
 from evalsi.stats.e_value import anytime_p_value, paired_binary_e_value, paired_binary_log_e_value
+from evalsi.stats.improvement import ImprovementPosterior, improvement_posterior
 from evalsi.stats.interval import Estimate, Interval
 from evalsi.stats.krippendorff_alpha import krippendorff_alpha
 from evalsi.stats.mcnemar import mcnemar_exact, mcnemar_mid_p
@@ -46,6 +53,7 @@ __all__ = [
     "ClusterTotals",
     "ConfidenceSequence",
     "Estimate",
+    "ImprovementPosterior",
     "Interval",
     "Moments",
     "PassRate",
@@ -68,6 +76,7 @@ __all__ = [
     "expected_calibration_error",
     "gwet_ac1",
     "holm",
+    "improvement_posterior",
     "krippendorff_alpha",
     "mcnemar_exact",
     "mcnemar_mid_p",
@@ -91,6 +100,7 @@ __all__ = [
     "required_n_paired_proportion",
     "required_n_proportion",
     "required_n_unchanged",
+    "resampled_statistic",
     "spearman",
     "t_interval",
     "t_test_power",

@@ -28,6 +28,10 @@ _UNDEFINED_ALLOWED = 0.05
 """Share of resamples on which a statistic may be undefined before its interval is refused."""
 
 
+Statistic = Callable[[IntArray], npt.ArrayLike]
+"""Record weights, int64 of shape (rows, n), to one value per row, shape (rows,)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampling:
     """How to resample. Two equal plans on equal data give equal intervals."""
@@ -35,9 +39,8 @@ class Resampling:
     seed: int
     resamples: int = 10_000
     level: float = 0.95
-    kind: Literal["percentile", "bca", "basic"] = "percentile"
-    """`bca` corrects for bias and skew and costs a jackknife; `basic` mirrors the percentiles at the estimate, which
-    takes a statistic's upward bias out twice instead of putting it in twice (calibration error)."""
+    kind: Literal["percentile", "bca"] = "percentile"
+    """`bca` corrects for bias and skew; it helps skewed metrics and costs a jackknife."""
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -52,12 +55,14 @@ class Resampling:
 def _interval_of_distribution(
     resampled: FloatArray, estimate: float, influence: FloatArray | None, plan: Resampling
 ) -> Interval | None:
-    """Percentile, BCa or basic interval of a resampling distribution.
+    """Percentile or BCa interval of a resampling distribution; None where it has no width.
 
     Args:
         resampled: statistic on each resample, shape (resamples,).
         influence: how much each unit moves the statistic, shape (units,), any positive scale; needed for BCa.
     """
+    if np.ptp(resampled) <= 1e-12 * np.abs(resampled).max():
+        return None  # what differs is rounding
     tail = (1.0 - plan.level) / 2.0
     cuts = (tail, 1.0 - tail)
     if plan.kind == "bca":
@@ -72,10 +77,8 @@ def _interval_of_distribution(
             z = bias + normal_quantile(cut)
             shifted.append(normal_cdf(bias + z / (1.0 - acceleration * z)) if acceleration * z < 1.0 else 1.0)
         cuts = (shifted[0], shifted[1])
-    low, high = (float(cut) for cut in np.quantile(resampled, cuts))
-    if plan.kind == "basic":
-        low, high = 2.0 * estimate - high, 2.0 * estimate - low
-    return interval_or_none(low, high, plan.level, plan.method)
+    low, high = np.quantile(resampled, cuts)
+    return interval_or_none(float(low), float(high), plan.level, plan.method)
 
 
 def _resampled_means(values: FloatArray, plan: Resampling) -> FloatArray:
@@ -129,7 +132,7 @@ def bootstrap_mean(
     Returns: the estimate. `standard_error` is exact over all resamples (population standard deviation / sqrt(n)), not
         simulated. No interval for fewer than two units, nor for a constant sample without bounds.
     Raises: ValueError: NaN or infinity, lengths differ, a value outside the bounds.
-    Source: Efron & Tibshirani (1993), An Introduction to the Bootstrap, ch. 5, 13.3, 14.3; basic, Davison & Hinkley (1997), 5.2; clusters drawn whole as in
+    Source: Efron & Tibshirani (1993), An Introduction to the Bootstrap, ch. 5, 13.3, 14.3; clusters drawn whole as in
         Davison & Hinkley (1997), Bootstrap Methods and their Application, 3.8.
     """
     array = checked_values(values)
@@ -168,9 +171,44 @@ def _bootstrap_cluster_mean(totals: ClusterTotals, plan: Resampling, bounds: tup
     return Estimate(mean, n, interval, float(resampled.std()), clusters, reason)
 
 
-def bootstrap_statistic(
-    statistic: Callable[[IntArray], npt.ArrayLike], n: int, plan: Resampling, *, clusters: Labels | None = None
-) -> Estimate:
+@dataclass(frozen=True, slots=True)
+class _Units:
+    """What is drawn: records, or clusters of records."""
+
+    n: int
+    units: int
+    codes: IntArray | None = None
+    """Cluster of each record, shape (n,); None where records are drawn."""
+
+    @classmethod
+    def of(cls, n: int, clusters: Labels | None) -> "_Units":
+        if clusters is None:
+            return cls(n, n)
+        codes, distinct = label_codes(clusters)
+        if codes.size != n:
+            raise ValueError(f"each record needs a cluster: {n} records, {codes.size} clusters")
+        return cls(n, len(distinct), codes)
+
+    def values(self, statistic: Statistic, unit_weights: IntArray) -> FloatArray:
+        """The statistic on each row of unit weights, shape (rows,)."""
+        weights = unit_weights if self.codes is None else unit_weights[:, self.codes]
+        return np.asarray(statistic(weights), dtype=np.float64)
+
+
+def resampled_statistic(
+    statistic: Statistic, n: int, plan: Resampling, *, clusters: Labels | None = None
+) -> FloatArray:
+    """The statistic on each resample, shape (resamples,): for intervals that are not percentiles.
+
+    Args, Raises: as `bootstrap_statistic`.
+    """
+    drawn = _Units.of(n, clusters)
+    if drawn.units == 0:
+        return np.empty(0)
+    return np.concatenate([drawn.values(statistic, rows) for rows in _weights(drawn.units, plan)])
+
+
+def bootstrap_statistic(statistic: Statistic, n: int, plan: Resampling, *, clusters: Labels | None = None) -> Estimate:
     """Bootstrap interval of a corpus metric: the statistic is computed anew on each resample of records.
 
     Args:
@@ -182,34 +220,25 @@ def bootstrap_statistic(
         clusters: one label per record; whole clusters are drawn.
     Returns: the estimate. No interval for fewer than two units, where every resample gives the same value, or where
         the metric is undefined on more than 5% of resamples (`reason` says which).
+    Raises: ValueError: not one cluster per record.
     Source: Efron & Tibshirani (1993), ch. 6, 13.3, 14.3; for corpus BLEU, Koehn (2004), EMNLP, 388-395.
     """
-    codes: IntArray | None = None
-    units = n
-    if clusters is not None:
-        codes, distinct = label_codes(clusters)
-        units = len(distinct)
-        if codes.size != n:
-            raise ValueError(f"each record needs a cluster: {n} records, {codes.size} clusters")
-    groups = None if codes is None else units
+    drawn = _Units.of(n, clusters)
+    groups = None if clusters is None else drawn.units
     if n == 0:
         return Estimate(None, 0, clusters=groups, reason="nothing was scored")
-
-    def values_of(unit_weights: IntArray) -> FloatArray:
-        return np.asarray(statistic(unit_weights if codes is None else unit_weights[:, codes]), dtype=np.float64)
-
-    estimate = float(values_of(np.ones((1, units), dtype=np.int64))[0])
+    estimate = float(drawn.values(statistic, np.ones((1, drawn.units), dtype=np.int64))[0])
     if not isfinite(estimate):
         return Estimate(None, n, clusters=groups, reason="the metric is undefined on these records")
-    if units < 2:
+    if drawn.units < 2:
         return Estimate(estimate, n, clusters=groups, reason="one record or cluster shows no spread, so no interval")
-    resampled = np.concatenate([values_of(rows) for rows in _weights(units, plan)])
+    resampled = resampled_statistic(statistic, n, plan, clusters=clusters)
     defined = resampled[np.isfinite(resampled)]
     if defined.size < (1.0 - _UNDEFINED_ALLOWED) * resampled.size:
         lost = resampled.size - defined.size
         reason = f"the metric is undefined on {lost} of {resampled.size} resamples; there are too few records"
         return Estimate(estimate, n, clusters=groups, reason=reason)
-    influence = _jackknife_influence(values_of, units) if plan.kind == "bca" else None
+    influence = _jackknife_influence(statistic, drawn) if plan.kind == "bca" else None
     if influence is not None and not np.isfinite(influence).all():
         reason = "the metric is undefined when one record is left out, which BCa needs; use the percentile kind"
         return Estimate(estimate, n, clusters=groups, reason=reason)
@@ -220,15 +249,15 @@ def bootstrap_statistic(
     return Estimate(estimate, n, interval, float(defined.std()), groups)
 
 
-def _jackknife_influence(values_of: Callable[[IntArray], FloatArray], units: int) -> FloatArray:
+def _jackknife_influence(statistic: Statistic, drawn: _Units) -> FloatArray:
     """Mean of the leave-one-out values less each of them, shape (units,). Source: Efron & Tibshirani (1993), 14.15."""
-    step = max(1, _CHUNK_ELEMENTS // units)
+    step = max(1, _CHUNK_ELEMENTS // drawn.units)
     left_out: list[FloatArray] = []
-    for start in range(0, units, step):
-        rows = min(step, units - start)
-        weights = np.ones((rows, units), dtype=np.int64)
+    for start in range(0, drawn.units, step):
+        rows = min(step, drawn.units - start)
+        weights = np.ones((rows, drawn.units), dtype=np.int64)
         weights[np.arange(rows), start + np.arange(rows)] = 0
-        left_out.append(values_of(weights))
+        left_out.append(drawn.values(statistic, weights))
     leave_one_out = np.concatenate(left_out)
     return leave_one_out.mean() - leave_one_out
 

@@ -1,7 +1,8 @@
 """The one door through which data enters this package: checked arrays and cluster codes.
 
 Its own module so that no formula meets NaN, infinity, a wrong shape or clusters that do not match. What always holds:
-what comes out is finite float64 of shape (n,), and equal labels get equal codes (1 and "1" are different labels).
+what comes out is finite float64 of shape (n,), and labels that are equal in Python get equal codes (1, 1.0 and True
+are one label, "1" is another).
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -40,11 +41,8 @@ def checked_pair(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[FloatArra
 def label_codes(labels: Labels | Iterable[Hashable]) -> tuple[IntArray, list[Hashable]]:
     """Codes 0..k-1 of shape (n,) in order of first appearance, and the k distinct labels."""
     items: list[Hashable] = list(labels.tolist()) if isinstance(labels, np.ndarray) else list(labels)
-    code_of: dict[tuple[type, Hashable] | Hashable, int] = {}
+    code_of: dict[Hashable, int] = {}
     codes = np.empty(len(items), dtype=np.int64)
     for position, label in enumerate(items):
-        # True == 1 in Python, but a label True is not the label 1.
-        key = (bool, label) if isinstance(label, bool) else label
-        codes[position] = code_of.setdefault(key, len(code_of))
-    distinct: list[Hashable] = [key[1] if isinstance(key, tuple) and key[0] is bool else key for key in code_of]
-    return codes, distinct
+        codes[position] = code_of.setdefault(label, len(code_of))
+    return codes, list(code_of)
