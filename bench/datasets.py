@@ -1,6 +1,6 @@
 """Microseconds of processor time per record of reading a dataset: the checking pass, the building pass, and batches with their raw lines.
 
-    python bench/datasets.py [--records 100000] [--file some.jsonl]
+python bench/datasets.py [--records 100000] [--file some.jsonl]
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from evalsi.datasets import DatasetOptions, open_dataset
 
-WORDS = "a green lamp turns slowly over the quiet harbour while ships wait for the morning tide and the gulls".split()
+WORDS = ["a", "green", "lamp", "turns", "slowly", "over", "the", "quiet", "harbour", "while", "ships", "wait", "for", "the", "morning", "tide", "and", "the", "gulls"]
 
 
 def main() -> None:
@@ -69,7 +69,7 @@ def measure(name: str, path: Path, options: DatasetOptions) -> None:
     for _ in range(3):
         dataset = open_dataset(path, options=options)
         started = time.process_time()
-        count = dataset.scan().count
+        count = dataset.scan().records
         best["scan"] = min(best["scan"], time.process_time() - started)
         started = time.process_time()
         for _record in dataset.records():

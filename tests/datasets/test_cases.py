@@ -28,7 +28,7 @@ def test_e01_byte_order_mark_crlf_blank_lines_and_a_missing_last_newline_change_
     expected = case("E01")["expected"]
     dataset = open_dataset(CASES / "files" / "E01_bom_crlf.jsonl")
     records = list(dataset)
-    assert dataset.scan().count == expected["records"]
+    assert dataset.scan().records == expected["records"]
     assert [record.id for record in records] == expected["ids"]
     assert list(dataset.scan().columns) == expected["first_keys"]
     assert text_of(records[1].input) == expected["input_b"]

@@ -10,13 +10,13 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, cast
 
 from evalsi.core.errors import InvalidDataError, NotFoundError
 from evalsi.datasets.rows import Digest
 
-_BLOCK_BYTES = 256 * 1024
-"""Small enough for a core's cache, large enough that the work per block does not count."""
+_BLOCK_BYTES = 64 * 1024
+"""Small enough for a core's own cache: measured fastest of 64 to 512 KiB."""
 
 _HEAD_BYTES = 64 * 1024
 _GZIP = b"\x1f\x8b"
@@ -46,8 +46,7 @@ class ByteSource:
     def packed(self) -> IO[bytes]:
         """The bytes as they are stored, from the start. The caller closes it; a spool stays open."""
         if self.spool is not None:
-            self.spool.seek(0)
-            return _Kept(self.spool)
+            return io.BufferedReader(_View(self.spool))
         assert self.path is not None
         try:
             return self.path.open("rb")
@@ -151,12 +150,13 @@ class ByteSource:
             ) from error
 
 
-class _Kept(io.RawIOBase):
-    """A view of a spool whose closing leaves the spool open."""
+class _View(io.RawIOBase):
+    """A reader of a spool with a position of its own, whose closing leaves the spool open."""
 
     def __init__(self, spool: IO[bytes]) -> None:
         super().__init__()
         self._spool = spool
+        self._at = 0
 
     def readable(self) -> bool:
         return True
@@ -164,19 +164,20 @@ class _Kept(io.RawIOBase):
     def seekable(self) -> bool:
         return True
 
-    def read(self, size: int = -1) -> bytes:
-        return self._spool.read(size)
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def readinto(self, buffer: Any, /) -> int:
+        self._spool.seek(self._at)
         data = self._spool.read(len(buffer))
         buffer[: len(data)] = data
+        self._at += len(data)
         return len(data)
 
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return self._spool.seek(offset, whence)
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at}.get(whence)
+        self._at = self._spool.seek(offset, whence) if base is None else base + offset
+        return self._at
 
     def tell(self) -> int:
-        return self._spool.tell()
+        return self._at
 
 
 def _unpack(packed: IO[bytes]) -> IO[bytes]:
@@ -185,7 +186,7 @@ def _unpack(packed: IO[bytes]) -> IO[bytes]:
     if start.startswith(_GZIP):
         import gzip
 
-        return gzip.GzipFile(fileobj=packed, mode="rb")
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=packed, mode="rb"))
     if start.startswith(_ZSTD):
         import zstandard
 

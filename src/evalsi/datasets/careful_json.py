@@ -144,9 +144,12 @@ def _unquote(word: str) -> str:
 
 def _fits(number: str) -> bool:
     try:
-        return math.isfinite(float(number)) if set(number) & set(".eE") else int(number) is not None
+        if set(number) & set(".eE"):
+            return math.isfinite(float(number))
+        int(number)
     except ValueError:
         return False
+    return True
 
 
 def _deeper_than(value: Any, levels: int) -> bool:

@@ -54,10 +54,7 @@ def _messages_of_turn(turn: dict[str, Any]) -> list[Message]:
     body = turn["parts"] if "parts" in turn and turn.get("content") is None else turn.get("content")
     blocks = cast("list[Any]", body) if isinstance(body, list) else [body]
     texts: list[str] = []
-    asked = turn.get("tool_calls")
-    calls = (
-        [_call(call) for call in cast("list[Any]", asked) if isinstance(call, dict)] if isinstance(asked, list) else []
-    )
+    calls = [_call(call) for call in _objects(turn.get("tool_calls"))]
     results: list[Message] = []
     for block in blocks:
         match block:
@@ -81,6 +78,12 @@ def _messages_of_turn(turn: dict[str, Any]) -> list[Message]:
         name=_text(turn.get("name")),
     )
     return [*results, said]
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list, and none of anything else."""
+    items = cast("list[Any]", value) if isinstance(value, list) else []
+    return [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
 
 
 def _block_text(block: Any) -> str:

@@ -5,6 +5,7 @@ answer (a key that is not there, a text compared with a number) is refused by na
 would change what the score is a mean of; `has(metadata.topic) && …` says that leaving it out is meant.
 """
 
+import importlib
 import re
 from typing import Any, cast
 
@@ -32,7 +33,7 @@ class Condition:
 
     def __init__(self, expression: str) -> None:
         try:
-            from cel_expr_python import cel
+            cel: Any = importlib.import_module("cel_expr_python.cel")
         except ImportError:
             raise UsageError("conditions need the package cel-expr-python, which this platform lacks") from None
         self._text = expression

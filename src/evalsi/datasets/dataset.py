@@ -94,9 +94,9 @@ class Dataset:
         return self._found().facts
 
     @property
-    def skipped(self) -> list[SkippedRow]:
+    def skipped(self) -> tuple[SkippedRow, ...]:
         """Rows that were left out, in order. Empty unless invalid rows are skipped."""
-        return self._found().skipped
+        return self._found().facts.skipped
 
     def records(self) -> Iterator[Record]:
         """The records in order, read as they are asked for.

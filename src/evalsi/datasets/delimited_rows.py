@@ -58,7 +58,11 @@ class Delimited:
         return f"{self.name}:{place}"
 
     def _lines(self, digest: Digest | None) -> Iterator[str]:
-        """Lines with their ends; only LF ends one, so that CR inside a quoted cell is kept."""
+        """Lines with LF at their ends; in a file whose header ends with CRLF, every CRLF is such an end.
+
+        So a line break inside a quoted cell is one character, whichever system wrote the file.
+        """
+        crlf: bool | None = None
         pending: list[bytes] = []
         pending_bytes = 0
         line = 0
@@ -74,9 +78,12 @@ class Delimited:
                     )
                 continue
             pending[-1] = block[:cut]
-            for text in self._decode(b"".join(pending), offset, line).split("\n")[:-1]:
+            text = self._decode(b"".join(pending), offset, line)
+            if crlf is None:
+                crlf = text.partition("\n")[0].endswith("\r")
+            for text_line in (text.replace("\r\n", "\n") if crlf else text).split("\n")[:-1]:
                 line += 1
-                yield text + "\n"
+                yield text_line + "\n"
             offset += pending_bytes - len(block) + cut
             pending = [block[cut:]]
             pending_bytes = len(block) - cut
@@ -107,7 +114,7 @@ class _Table:
 
     def _header(self) -> list[str]:
         try:
-            cells = next(self._reader, [])
+            cells = next(self._reader, cast("list[str]", []))
         except csv.Error as error:
             raise InvalidDataError(f"the header cannot be read: {error}", where=self._part.where(1)) from None
         columns = [cell.strip() or f"column_{number}" for number, cell in enumerate(cells, 1)]

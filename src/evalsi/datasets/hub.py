@@ -1,8 +1,9 @@
 """Datasets of the Hugging Face hub: `hf://owner/name?config=…&split=…`. The only source that may use the network."""
 
 import contextlib
+import importlib
 import io
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 from evalsi.core.errors import InvalidDataError, InvalidSpecError, MissingExtraError, UnknownNameError
@@ -33,12 +34,12 @@ def of_hub(address: str) -> Objects:
             raise UnknownNameError("parameter of hf://", name, _PARAMETERS)
     chosen = {name: values[-1] for name, values in given.items() if values[-1]}
     try:
-        import datasets as hub_library  # pyright: ignore[reportMissingImports]
+        hub_library: Any = importlib.import_module("datasets")
     except ImportError:
         raise MissingExtraError("reading hf:// datasets", "hf") from None
     try:
         with contextlib.redirect_stderr(io.StringIO()):  # its progress bars are not ours to show
-            loaded: Any = hub_library.load_dataset(  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]
+            loaded: Any = hub_library.load_dataset(
                 repository, chosen.get("config"), split=chosen.get("split"), revision=chosen.get("revision")
             )
     except Exception as error:
@@ -52,8 +53,9 @@ def of_hub(address: str) -> Objects:
 
 
 def _one_split(loaded: Any, address: str) -> Objects:
-    if hasattr(loaded, "column_names") and isinstance(loaded.column_names, list):
-        return Objects(name=address, items=lambda: loaded, columns=loaded.column_names)
+    columns: Any = getattr(loaded, "column_names", None)
+    if isinstance(columns, list):
+        return Objects(name=address, items=lambda: loaded, columns=cast("list[str]", columns))
     splits = [str(name) for name in loaded]
     split = "test" if "test" in splits else splits[0] if len(splits) == 1 else None
     if split is None:

@@ -13,7 +13,7 @@ from evalsi.datasets.careful_json import array_spans, read_json
 from evalsi.datasets.rows import MAX_DEPTH, MAX_ROW_BYTES, Chunk, Digest, Problem, Row, RowError
 
 _decode = msgspec.json.Decoder().decode
-_KEY_COLON = re.compile(rb'["\s]:')
+_KEY_COLON = re.compile(rb'(?:(?<!\\)"|\\\\"|\s):')
 _LIST_KEYS = ("records", "data")
 
 MAX_DOCUMENT_BYTES = 1024 * 1024 * 1024
@@ -39,37 +39,28 @@ class JsonLines:
 
     def chunks(self, *, digest: Digest | None = None, checked: bool, skips: Collection[int] = ()) -> Iterator[Chunk]:
         line = 1
-        for text in self._whole_lines(digest):
-            lines = text.split(b"\n")
-            yield decode_rows(lines, range(line, line + len(lines)), checked=checked, skips=skips)
-            line += len(lines)
-
-    def where(self, place: int, offset: int | None = None) -> str:
-        return f"{self.name}:{place}" if offset is None else f"{self.name}:{place}:{offset + 1}"
-
-    def _whole_lines(self, digest: Digest | None) -> Iterator[bytes]:
-        """Blocks cut at line ends, without the last line end."""
         pending: list[bytes] = []
         pending_bytes = 0
-        lines_before = 0
         for block in self.source.utf8_blocks(digest):
             cut = block.rfind(b"\n")
             if cut < 0:
                 pending.append(block)
                 pending_bytes += len(block)
                 if pending_bytes > MAX_ROW_BYTES:
-                    raise InvalidDataError(
-                        f"the line is longer than {MAX_ROW_BYTES >> 20} MiB", where=self.where(lines_before + 1)
-                    )
+                    raise InvalidDataError(f"the line is longer than {MAX_ROW_BYTES >> 20} MiB", where=self.where(line))
                 continue
-            pending.append(block[:cut])
-            text = b"".join(pending)
-            lines_before += text.count(b"\n") + 1
-            yield text
+            text = b"".join((*pending, block[:cut]))
             pending = [block[cut + 1 :]]
             pending_bytes = len(pending[0])
+            lines = text.split(b"\n")
+            places = range(line, line + len(lines))
+            line += len(lines)
+            yield decode_rows(lines, places, checked=checked, skips=skips, text=text)
         if rest := b"".join(pending):
-            yield rest
+            yield decode_rows([rest], range(line, line + 1), checked=checked, skips=skips)
+
+    def where(self, place: int, offset: int | None = None) -> str:
+        return f"{self.name}:{place}" if offset is None else f"{self.name}:{place}:{offset + 1}"
 
 
 @dataclass
@@ -163,7 +154,13 @@ _decode_holder = msgspec.json.Decoder(_Holder).decode
 
 
 def decode_rows(
-    raw: list[bytes], places: Sequence[int], *, checked: bool, skips: Collection[int] = (), blanks_count: bool = False
+    raw: list[bytes],
+    places: Sequence[int],
+    *,
+    checked: bool,
+    skips: Collection[int] = (),
+    blanks_count: bool = False,
+    text: bytes | None = None,
 ) -> Chunk:
     """The chunk of rows that `raw` spells, one JSON text each.
 
@@ -173,6 +170,7 @@ def decode_rows(
         checked: Whether to refuse duplicate keys and too deep nesting.
         skips: Places to leave out.
         blanks_count: Whether a blank text is a broken row rather than none.
+        text: All of `raw` in one piece, where it is at hand.
     """
     if skips and not skips_none(skips, places):
         kept = [index for index, place in enumerate(places) if place not in skips]
@@ -186,8 +184,8 @@ def decode_rows(
         return _decode_one_by_one(raw, places, checked=checked, blanks_count=blanks_count)
     if not checked:
         return Chunk(rows=rows, places=places, raw=raw)
-    if not _are_clean(b"\n".join(raw), rows):
-        return _decode_one_by_one(raw, places, checked=True, blanks_count=blanks_count)
+    if not _are_clean(text or b"\n".join(raw), rows):
+        return _check_one_by_one(raw, rows, places)
     return Chunk(rows=rows, places=places, raw=raw)
 
 
@@ -198,18 +196,19 @@ def skips_none(skips: Collection[int], places: Sequence[int]) -> bool:
 def _are_clean(text: bytes, rows: list[Row]) -> bool:
     """Whether all keys of the rows are unique and nesting is within bounds. May err on the side of doubt.
 
-    JSON has one colon after each key. So colons after a quote or a space are at least as many as keys, and when they are
-    no more than the decoded objects have keys, no key was lost as a duplicate.
+    JSON has a colon after each key, and a key ends with a quote. So the colons after a quote or white space are at least
+    as many as the keys, and when they are no more than the decoded objects have keys, none was lost as a double. A quote
+    with one backslash before it is inside a string and ends no key.
     """
     import numpy as np
 
     codes = np.frombuffer(text, np.uint8)
-    colons = np.flatnonzero(codes == 58)
+    colons = np.flatnonzero(codes == ord(":"))
     before = codes[colons - 1]
-    keys = int(np.count_nonzero((before == 34) | (before <= 32)))
-    openings = int(np.count_nonzero((codes | 32) == 123))  # [ and { differ from each other by that one bit
-    if openings == len(rows) and keys == sum(map(len, rows)):
-        return True
+    ends = (before == ord('"')) & ((codes[colons - 2] != ord("\\")) | (codes[colons - 3] == ord("\\")))
+    keys = int(np.count_nonzero(ends | (before <= ord(" "))))
+    if keys == sum(map(len, rows)) and np.count_nonzero(codes == ord("[")) < MAX_DEPTH - 1:
+        return True  # all keys are the rows' own, so only lists could nest
     counted = [_count_keys(row, MAX_DEPTH) for row in rows]
     return -1 not in counted and sum(counted) == keys
 
@@ -253,21 +252,45 @@ def _decode_one_by_one(raw: list[bytes], places: Sequence[int], *, checked: bool
 
 
 def _decode_one(text: bytes, *, checked: bool) -> tuple[Row, bool]:
-    escaped = False
     try:
         value = _decode(text)
-        if checked and type(value) is dict:
-            keys = _count_keys(value, MAX_DEPTH)
-            if keys != len(_KEY_COLON.findall(text)):
-                value, escaped = read_json(text)
     except (msgspec.DecodeError, RecursionError):
         value, escaped = read_json(text)
-    if type(value) is not dict:
+    else:
+        escaped = False
+        if checked and isinstance(value, dict) and _is_doubtful(text, cast("Row", value)):
+            value, escaped = read_json(text)
+    if not isinstance(value, dict):
         raise RowError(f"not an object but {_kind(value)}", 0)
     return cast("Row", value), escaped
 
 
-def _kind(value: Any) -> str:
+def _check_one_by_one(raw: list[bytes], rows: list[Row], places: Sequence[int]) -> Chunk:
+    problems: list[Problem] = []
+    for text, row, place in zip(raw, rows, places, strict=True):
+        if _is_doubtful(text, row):
+            try:
+                read_json(text)
+            except RowError as fault:
+                problems.append(Problem(place, fault.reason, fault.offset))
+    if not problems:
+        return Chunk(rows=rows, places=places, raw=raw)
+    broken = {problem.place for problem in problems}
+    kept = [index for index, place in enumerate(places) if place not in broken]
+    return Chunk(
+        rows=[rows[index] for index in kept],
+        places=[places[index] for index in kept],
+        raw=[raw[index] for index in kept],
+        problems=problems,
+    )
+
+
+def _is_doubtful(text: bytes, row: Row) -> bool:
+    """`_are_clean` for one row."""
+    return _count_keys(row, MAX_DEPTH) != len(_KEY_COLON.findall(text))
+
+
+def _kind(value: object) -> str:
     match value:
         case None:
             return "null"

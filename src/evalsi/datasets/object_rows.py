@@ -5,6 +5,7 @@ integers, no NaN, dates as ISO 8601 text, no objects that JSON cannot hold) and 
 """
 
 import functools
+import importlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -145,14 +146,15 @@ def of_parquet(source: ByteSource) -> Objects:
         InvalidDataError: the file is no Parquet.
     """
     try:
-        import pyarrow as arrow
-        from pyarrow import parquet
+        arrow: Any = importlib.import_module("pyarrow")
+        parquet: Any = importlib.import_module("pyarrow.parquet")
     except ImportError:
         raise MissingExtraError("reading Parquet", "arrow") from None
+    broken: tuple[type[Exception], ...] = (arrow.ArrowException, OSError, ValueError)
     try:
         file = parquet.ParquetFile(source.seekable())
         columns = [str(name) for name in file.schema_arrow.names]
-    except (arrow.ArrowException, OSError, ValueError) as error:
+    except broken as error:
         raise InvalidDataError(f"is no Parquet file: {error}", where=source.name) from error
     _refuse_twins(columns)
 
@@ -160,7 +162,7 @@ def of_parquet(source: ByteSource) -> Objects:
         try:
             for batch in parquet.ParquetFile(source.seekable()).iter_batches(batch_size=_ROWS_PER_CHUNK):
                 yield from batch.to_pylist()
-        except (arrow.ArrowException, OSError, ValueError) as error:
+        except broken as error:
             raise InvalidDataError(f"the Parquet file is broken: {error}", where=source.name) from error
 
     return Objects(name=source.name, items=rows, columns=columns, content=source)

@@ -35,7 +35,8 @@ STRUCTURED = frozenset(
 )
 """Columns whose values must have a certain shape; rows without them need no check."""
 
-_SHAPED = STRUCTURED - {"metadata", "context", "notes"}
+_SHAPED = STRUCTURED - {"metadata", "context", "notes", "usage"}
+"""Of these, the columns that are checked by building them."""
 
 _USAGE_ALIASES = {
     "prompt_tokens": "input_tokens",
@@ -47,6 +48,7 @@ _USAGE_ALIASES = {
     "latency_s": "latency",
 }
 _ANTHROPIC = frozenset({"cache_read_input_tokens", "cache_creation_input_tokens"})
+_INT64 = 2**63
 _WHOLE = frozenset(
     {
         "input_tokens",
@@ -102,6 +104,8 @@ def record_of_row(row: Row, identifier: str) -> Record:
 
 def check_row(row: Row) -> None:
     """Raises what `record_of_row` would raise. Leaves `row` as it is, and is quick where nothing can be wrong."""
+    if "usage" in row:
+        usage_of(row["usage"])
     if _SHAPED.isdisjoint(row):
         metadata = row.get("metadata")
         if metadata is None or (type(metadata) is dict and cast("Row", metadata).keys().isdisjoint(row)):
@@ -160,6 +164,10 @@ def usage_of(value: Any) -> Usage | None:
     given = cast("dict[str, Any]", value)
     read: dict[str, Any] = {}
     for name, number in given.items():
+        kind = type(number)
+        if kind is int and name in _WHOLE and 0 <= number < _INT64:
+            read[name] = number
+            continue
         if number is None:
             continue
         match name:
@@ -211,7 +219,7 @@ def _number(value: Any, name: str, *, whole: bool = False) -> Any:
             number = float(number.removesuffix("s") if name == "latency" else number)
         except ValueError:
             number = None
-    if number is None or isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < 2**63:
+    if number is None or isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < _INT64:
         raise RowError(f"usage.{name} is no number from 0 on")
     if whole:
         if int(number) != number:
@@ -286,17 +294,15 @@ def _metadata(row: Row) -> Row:
 def _trajectory(value: Any) -> Trajectory | None:
     if value is None:
         return None
-    if isinstance(value, list):
-        value = {"steps": value}
-    if not isinstance(value, dict):
+    if not isinstance(value, dict | list):
         raise RowError("trajectory is neither an object nor a list of steps")
-    fields = cast("dict[str, Any]", value)
+    given: dict[str, Any] = {"steps": value} if isinstance(value, list) else cast("dict[str, Any]", value)
     known = {"trace_id", "session_id", "steps"}
-    fields = {_snake(name): inner for name, inner in fields.items()}
+    fields = {_snake(name): inner for name, inner in given.items()}
     for name in fields:
         if name not in known:
             raise RowError(f"trajectory has no field {name!r}; {suggestion(name, known)}")
-    steps = fields.get("steps") or []
+    steps: Any = fields.get("steps") or []
     if not isinstance(steps, list):
         raise RowError("trajectory.steps is not a list")
     return Trajectory(

@@ -35,7 +35,7 @@ class SkippedRow:
 class DatasetFacts:
     """What the first pass found."""
 
-    count: int
+    records: int
     """Records that the second pass gives."""
     rows: int
     """Usable rows that were read to choose them from."""
@@ -49,7 +49,8 @@ class DatasetFacts:
     """Of those, rows with the same content as an earlier one, told apart by a suffix."""
     surrogates_escaped: int
     """Rows in which lone surrogates, which UTF-8 cannot hold, were replaced by their escapes."""
-    skipped: int
+    skipped: tuple[SkippedRow, ...]
+    """Rows that were left out, in order. Empty unless invalid rows are skipped."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,11 +58,10 @@ class Findings:
     """What the second pass has to know."""
 
     facts: DatasetFacts
-    skipped: list[SkippedRow]
     skips: list[set[int]]
     """Places to leave out, per part."""
     chosen: bytearray | None
-    """Per usable row 1 where it is wanted, else 0; None when the first `facts.count` are."""
+    """Per usable row 1 where it is wanted, else 0; None when the first `facts.records` are."""
     repeated: set[str]
     """Identifiers that more than one row without an own one would get."""
     taken: set[str]
@@ -106,21 +106,20 @@ class Scan:
         if count == 0:
             raise self._nothing_left(skipped)
         facts = DatasetFacts(
-            count=count,
+            records=count,
             rows=self._rows,
             digest="sha256:" + (digests[0] if len(digests) == 1 else _sha256("\n".join(digests).encode())),
             columns=tuple(self._columns),
             ids_made=self._ids_made,
             ids_repeated=self._doubles.repeats,
             surrogates_escaped=self._escaped,
-            skipped=len(skipped),
+            skipped=tuple(skipped),
         )
         skips: list[set[int]] = [set() for _ in self._parts]
         for index, problem in self._problems:
             skips[index].add(problem.place)
         return Findings(
             facts=facts,
-            skipped=skipped,
             skips=skips,
             chosen=chosen,
             repeated=self._doubles.repeated,

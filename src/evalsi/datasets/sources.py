@@ -48,10 +48,9 @@ def parts_of(source: Any, *, file_format: str | None) -> tuple[str, list[Part]]:
     frame = of_frame(source)
     if frame is not None:
         return frame.name, [frame]
+    kind = type(source).__name__
     if isinstance(source, bytes | bytearray | dict) or not isinstance(source, Iterable):
-        raise InvalidDataError(
-            f"{type(source).__name__} is no dataset", hint="give a path, a list of dicts or records, or a DataFrame"
-        )
+        raise InvalidDataError(f"{kind} is no dataset", hint="give a path, a list of dicts or records, or a DataFrame")
     objects = of_iterable(cast("Iterable[Any]", source))
     return "records", [JsonLines(objects) if isinstance(objects, ByteSource) else objects]
 
