@@ -1,0 +1,121 @@
+"""`--where`: a CEL condition that a record must meet.
+
+A condition is wrong or right before anything runs: it is compiled, its names are checked, and a row on which it has no
+answer (a key that is not there, a text compared with a number) is refused by name. Leaving such a row out in silence
+would change what the score is a mean of; `has(metadata.topic) && …` says that leaving it out is meant.
+"""
+
+import importlib
+import re
+from typing import Any, cast
+
+import msgspec
+
+from evalsi.core.errors import InvalidSpecError, UnknownNameError, UsageError
+from evalsi.datasets.rows import Part, Row
+from evalsi.schema import Content, Record
+
+VARIABLES = ("id", "input", "output", "reference", "metadata", "usage", "row")
+"""What a condition may read: contents as text, JSON or null; `usage` with only what was measured; `row` as read."""
+
+_PLACE = re.compile(r"<input>:(\d+):(\d+): ([^\n]*?)(?: \[[A-Z_]+\])?$", re.MULTILINE)
+_UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
+_INT64 = 2**63
+
+
+class Condition:
+    """A compiled condition.
+
+    Raises:
+        InvalidSpecError: it cannot be parsed, with `where:line:column`, or gives no true or false.
+        UnknownNameError: it reads a variable that there is not.
+    """
+
+    def __init__(self, expression: str) -> None:
+        try:
+            cel: Any = importlib.import_module("cel_expr_python.cel")
+        except ImportError:
+            raise UsageError("conditions need the package cel-expr-python, which this platform lacks") from None
+        self._text = expression
+        self._bool = cel.Type.BOOL
+        self._error = cel.Type.ERROR
+        environment = cel.NewEnv(variables=dict.fromkeys(VARIABLES, cel.Type.DYN))
+        try:
+            self._compiled = environment.compile(expression)
+        except (RuntimeError, ValueError) as error:
+            raise _explained(str(error)) from None
+        kind = self._compiled.return_type()
+        if kind.name() not in ("BOOL", "DYN"):
+            raise InvalidSpecError(
+                f"the condition {expression!r} gives {kind.name()}, not true or false", where="where:1:1"
+            )
+
+    def matches(self, record: Record, row: Row, part: Part, place: int) -> bool:
+        """Whether the record meets the condition.
+
+        Args:
+            record: As scored.
+            row: Its columns as read.
+            part, place: Where the row is, for the message.
+
+        Raises:
+            InvalidSpecError: the condition has no answer for this row.
+        """
+        data: dict[str, Any] = {
+            "id": record.id,
+            "input": _plain(record.input),
+            "output": _plain(record.output),
+            "reference": _plain(record.reference),
+            "metadata": record.metadata,
+            "usage": {} if record.usage is None else msgspec.to_builtins(record.usage),
+            "row": row,
+        }
+        value = self._compiled.eval(data=data)
+        if value.type() == self._error and "out of range" in str(value.plain_value()):
+            value = self._compiled.eval(data=_within_int64(data))
+        if value.type() == self._bool:
+            return bool(value.plain_value())
+        if value.type() == self._error:
+            reason = str(value.plain_value()).partition(": ")[2] or str(value.plain_value())
+            missing = "no such key" in reason.casefold() or "key not found" in reason.casefold()
+            raise InvalidSpecError(
+                f"the condition {self._text!r} has no answer: {reason}",
+                where=part.where(place),
+                hint="guard it, for example has(metadata.topic) && metadata.topic == 'x'" if missing else None,
+            )
+        raise InvalidSpecError(
+            f"the condition {self._text!r} gives {value.type().name()} here, not true or false", where=part.where(place)
+        )
+
+
+def _explained(text: str) -> UsageError:
+    place = _PLACE.search(text)
+    where = f"where:{place[1]}:{place[2]}" if place else "where"
+    reason = place[3] if place else text.partition("\n")[0]
+    undeclared = _UNDECLARED.search(reason)
+    if undeclared:
+        return UnknownNameError("variable or function", undeclared[1].partition(".")[0], VARIABLES, where=where)
+    return InvalidSpecError(f"the condition cannot be read: {reason[:1].lower()}{reason[1:]}", where=where)
+
+
+def _plain(content: Content | None) -> Any:
+    if content is None:
+        return None
+    if content.text is not None:
+        return content.text
+    if content.json is not msgspec.UNSET:
+        return content.json
+    if content.messages is not None:
+        return [{"content": "", **cast("Row", msgspec.to_builtins(message))} for message in content.messages.messages]
+    return msgspec.to_builtins(content)
+
+
+def _within_int64(value: Any) -> Any:
+    """`value` with integers that CEL has no type for as text: exact, and comparing them as numbers is then an error."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if -_INT64 <= value < _INT64 else str(value)
+    if isinstance(value, dict):
+        return {name: _within_int64(inner) for name, inner in cast("Row", value).items()}
+    if isinstance(value, list):
+        return [_within_int64(inner) for inner in cast("list[Any]", value)]
+    return value

@@ -1,0 +1,154 @@
+"""What a user points at, as parts: a file, a folder, a pattern, standard input, the hub, or Python objects.
+
+A dataset is named, never fetched: addresses of the web are refused, so that no spec can make a server ask for one.
+"""
+
+import difflib
+import glob
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, cast
+
+from evalsi.core.errors import InvalidDataError, NotFoundError
+from evalsi.datasets.byte_source import ByteSource
+from evalsi.datasets.delimited_rows import Delimited
+from evalsi.datasets.json_rows import JsonDocument, JsonLines
+from evalsi.datasets.object_rows import of_frame, of_iterable, of_parquet
+from evalsi.datasets.options import Format
+from evalsi.datasets.rows import Part
+
+_FORMATS: dict[str, Format | None] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": None,  # told from the content: many a .json holds JSON Lines
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+_PACKED = (".gz", ".zst", ".zstd")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_PARQUET = b"PAR1"
+
+
+def parts_of(source: Any, *, file_format: str | None) -> tuple[str, list[Part]]:
+    """Name and parts of a source, in the order they are read; files of a folder or a pattern sorted by path.
+
+    Raises:
+        NotFoundError: there is no such file.
+        InvalidDataError: the folder or pattern holds no dataset, or the source is none that we read.
+    """
+    if isinstance(source, str):
+        return _of_text(source, file_format)
+    if isinstance(source, Path):
+        return str(source), _of_path(source, file_format)
+    frame = of_frame(source)
+    if frame is not None:
+        return frame.name, [frame]
+    kind = type(source).__name__
+    if isinstance(source, bytes | bytearray | dict) or not isinstance(source, Iterable):
+        raise InvalidDataError(f"{kind} is no dataset", hint="give a path, a list of dicts or records, or a DataFrame")
+    objects = of_iterable(cast("Iterable[Any]", source))
+    return "records", [JsonLines(objects) if isinstance(objects, ByteSource) else objects]
+
+
+def _of_text(source: str, file_format: str | None) -> tuple[str, list[Part]]:
+    if source == "-":
+        return "stdin", [_of_bytes(ByteSource.of_stream(sys.stdin.buffer, "stdin"), file_format)]
+    if source.startswith("hf://"):
+        from evalsi.datasets.hub import of_hub
+
+        return source, [of_hub(source)]
+    if _SCHEME.match(source):
+        raise InvalidDataError(
+            f"{source!r} is an address, and datasets are not fetched", hint="download it and name the file"
+        )
+    if "\0" in source or not source:
+        raise InvalidDataError(f"{source!r} is no path")
+    path = Path(source)
+    if not path.exists() and glob.has_magic(source):
+        found = sorted(Path(name) for name in glob.glob(source, recursive=True))  # noqa: PTH207
+        files = [file for file in found if file.is_file() and (file_format or _suffix(file) in _FORMATS)]
+        if not files:
+            raise InvalidDataError(
+                "no dataset matches the pattern", where=source, hint=f"known endings: {', '.join(_FORMATS)}"
+            )
+        return source, [_of_file(file, file_format) for file in files]
+    return source, _of_path(path, file_format)
+
+
+def _of_path(path: Path, file_format: str | None) -> list[Part]:
+    if not path.is_dir():
+        return [_of_file(path, file_format)]
+    files = sorted(
+        file
+        for file in path.rglob("*")
+        if file.is_file()
+        and _suffix(file) in _FORMATS
+        and not any(part.startswith(".") for part in file.relative_to(path).parts)
+    )
+    if not files:
+        raise InvalidDataError(
+            "the folder holds no dataset", where=str(path), hint=f"known endings: {', '.join(_FORMATS)}"
+        )
+    return [_of_file(file, file_format) for file in files]
+
+
+def _of_file(path: Path, file_format: str | None) -> Part:
+    if not path.exists():
+        raise NotFoundError("there is no such file", where=str(path), hint=_nearest_file(path))
+    return _of_bytes(ByteSource(name=str(path), path=path), file_format or _FORMATS.get(_suffix(path)))
+
+
+def _of_bytes(source: ByteSource, file_format: str | None) -> Part:
+    match file_format or _sniffed(source.head()):
+        case "jsonl":
+            return JsonLines(source)
+        case "json":
+            return JsonDocument(source)
+        case "tsv":
+            return Delimited(source, "\t")
+        case "parquet":
+            return of_parquet(source)
+        case _:
+            return Delimited(source)
+
+
+def _sniffed(head: bytes) -> Format:
+    """The format told from the first bytes: JSON by its first character, a table otherwise."""
+    if head.startswith(_PARQUET):
+        return "parquet"
+    text = head.lstrip()
+    if text.startswith(b"["):
+        return "json"
+    if text.startswith(b"{"):
+        import msgspec
+
+        first, _, rest = text.partition(b"\n")
+        try:
+            value = msgspec.json.decode(first)
+        except (msgspec.DecodeError, RecursionError):
+            return "json" if first.rstrip() in (b"{", b"{ ") or b"\n}" in text else "jsonl"
+        holds_list = any(isinstance(value.get(key), list) for key in ("records", "data"))
+        return "json" if holds_list and not rest.strip() else "jsonl"
+    first_line = text.partition(b"\n")[0]
+    return "tsv" if b"\t" in first_line and b"," not in first_line else "csv"
+
+
+def _suffix(path: Path) -> str:
+    name = path.name.casefold()
+    for ending in _PACKED:
+        name = name.removesuffix(ending)
+    return Path(name).suffix
+
+
+def _nearest_file(path: Path) -> str | None:
+    try:
+        names = [file.name for file in path.parent.iterdir()]
+    except OSError:
+        return None
+    near = difflib.get_close_matches(path.name, names, n=1)
+    return f"did you mean {str(path.with_name(near[0]))!r}?" if near else None
