@@ -98,7 +98,8 @@ class ModelJudge:
         self.prices = shipped_prices() if prices is None else prices
         self.spend = Spend()
         self._model = model
-        self._identity = dict(model.identity)
+        self.fingerprint = digest({"format": _KEY_FORMAT, "settings": settings, "identity": model.identity})
+        """Digest of what decides the replies apart from the prompts: settings, provider and base URL. No credential."""
         self._cache = cache
         self._flights: dict[str, asyncio.Future[_Entry | EvalsiError | None]] = {}
         limits = budget or Budget()
@@ -114,10 +115,6 @@ class ModelJudge:
         """`provider/model`."""
         return f"{self.settings.provider}/{self.settings.model}"
 
-    @property
-    def fingerprint(self) -> str:
-        """Digest of what decides the replies apart from the prompts: settings, provider and base URL. No credential."""
-        return digest({"settings": self.settings, "identity": self._identity})
 
     async def ask(self, prompt: JudgePrompt, parse: Callable[[ChatReply], T], *, repetition: int = 0) -> Verdict[T]:
         """See `ports.judge.Judge.ask`.
@@ -151,15 +148,7 @@ class ModelJudge:
 
         The API key is no part of it, and so never in the cache; prices are not either, as they change no reply.
         """
-        return digest(
-            {
-                "format": _KEY_FORMAT,
-                "identity": self._identity,
-                "template": prompt.version,
-                "request": msgspec.to_builtins(self._request(prompt)),
-                "repetition": repetition,
-            }
-        )
+        return digest({"judge": self.fingerprint, "prompt": prompt, "repetition": repetition})
 
     async def close(self) -> None:
         """Releases the model's connections."""

@@ -1,0 +1,1 @@
+"""Chat models behind addresses: the HTTP clients, and recordings of them. Each implements `evalsi.ports.ChatModel`."""

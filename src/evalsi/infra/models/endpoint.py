@@ -1,0 +1,375 @@
+"""One provider's HTTP endpoint: posts JSON and gives JSON back, with limits, retries and a circuit breaker in between.
+
+What both protocols share is here, so that a limit, a pause or a redaction cannot differ between them. What always holds:
+the key is in one header and nowhere else (not in errors, representations or results); TLS is verified; redirects are not
+followed, because they could carry the key elsewhere; proxies are those the settings name, never the environment's.
+"""
+
+import asyncio
+import re
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+
+from evalsi.core.errors import InvalidSpecError, ProviderError
+from evalsi.infra.models.limits import Limiter, LimiterPool, Limits
+from evalsi.infra.models.payload import words_of_error
+from evalsi.infra.models.retries import CircuitBreaker, RetryPolicy, retry_after_s
+from evalsi.schema import ErrorKind
+
+if TYPE_CHECKING:
+    import aiohttp
+
+_LARGEST_BODY_BYTES = 64 * 1024 * 1024
+_SHOWN_CHARACTERS = 400
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|key|api)[-_][A-Za-z0-9_\-*]{8,}|\bBearer\s+\S{8,}", re.IGNORECASE)
+_SECRET_PARAMETERS = frozenset({"key", "api_key", "api-key", "apikey", "token", "access_token"})
+_BROKEN_STATUS = frozenset({408, 409, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
+_CROWDED_STATUS = frozenset({429, 503, 529})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """Where a model is and how to get in.
+
+    Args:
+        base_url: `http` or `https`, without credentials.
+        api_key: The key itself, as read by whoever reads the environment; None sends none.
+        proxy: Address of an HTTP proxy; None connects directly, whatever the environment says.
+        ca_file: Certificates to trust instead of the system's.
+        headers: More headers for every request.
+    Raises: InvalidSpecError: the base URL is no http address or holds credentials.
+    """
+
+    base_url: str
+    api_key: str | None = field(default=None, repr=False)
+    limits: Limits = field(default_factory=Limits)
+    retries: RetryPolicy = field(default_factory=RetryPolicy)
+    proxy: str | None = field(default=None, repr=False)
+    ca_file: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InvalidSpecError(
+                f"{_KEY_LIKE.sub('***', self.base_url)!r} is no http address",
+                where="base_url",
+                hint="write it as https://host/v1",
+            )
+        if (
+            parts.username
+            or parts.password
+            or _SECRET_PARAMETERS & {name.lower() for name, _ in parse_qsl(parts.query)}
+        ):
+            raise InvalidSpecError(
+                f"the address of {parts.hostname} holds credentials",
+                where="base_url",
+                hint="put the key into an environment variable and name it with --judge-api-key-env",
+            )
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.base_url).netloc
+
+    def url(self, path: str) -> str:
+        """The address of a path below the base URL; a query of the base URL stays at the end."""
+        parts = urlsplit(self.base_url)
+        return parts._replace(path=parts.path.rstrip("/") + path).geturl()
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """A good answer: the decoded body, what it took, and how many attempts failed before it."""
+
+    body: dict[str, Any]
+    latency_s: float
+    retries: int
+    request_id: str
+
+
+class _Failure(Exception):
+    """One attempt failed; `error` is what to raise when it was the last."""
+
+    def __init__(self, error: ProviderError, *, at_once: bool = False) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.at_once = at_once
+
+
+class Endpoint:
+    """Posts questions to one provider. Connections open with the first question; `close` ends them.
+
+    Args:
+        access: Where and how.
+        provider: Its name in errors.
+        headers: Headers that carry the key and the protocol's version.
+        pool: Limiters shared with other endpoints of the process.
+    """
+
+    def __init__(
+        self, access: Access, *, provider: str, path: str, headers: Mapping[str, str], pool: LimiterPool | None = None
+    ) -> None:
+        self.access = access
+        self.provider = provider
+        self._url = access.url(path)
+        self._headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "User-Agent": "evalsi",
+            **access.headers,
+            **headers,
+        }
+        self._pool = pool or LimiterPool()
+        self._breaker = CircuitBreaker(access.host, access.retries)
+        self._limiters: dict[str, Limiter] = {}
+        self._session: aiohttp.ClientSession | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.provider!r}, {self.access.host!r})"
+
+    async def post(self, model: str, body: bytes, *, tokens: float) -> Answer:
+        """The answer to one question.
+
+        Args:
+            model: Whose limits apply.
+            body: The request as JSON.
+            tokens: An estimate of what it will use, for the limit per minute; see `settle`.
+
+        Raises: ProviderError: by kind. RATE_LIMITED, TIMEOUT, PROVIDER and CIRCUIT_OPEN may succeed later;
+            PROVIDER_AUTH and PROVIDER_REJECTED will not. `detail` holds the provider's words, without the key.
+        """
+        limiter = self._limiter(model)
+        policy = self.access.retries
+        give_up_s = time.monotonic() + policy.deadline_s
+        attempt = 0
+        while True:
+            attempt += 1
+            while wait_s := self._breaker.admit_s():
+                await self._pause(wait_s, give_up_s)
+            try:
+                return await self._attempt(limiter, body, tokens, attempt, give_up_s)
+            except _Failure as failure:
+                error, at_once = failure.error, failure.at_once
+            hope_s = self._breaker.hope_s()
+            if not error.may_retry or attempt >= policy.attempts or hope_s <= 0:
+                raise error
+            pause_s = 0.0 if at_once and attempt == 1 else policy.pause_s(attempt, error.retry_after_s)
+            if time.monotonic() + pause_s >= give_up_s:
+                raise error
+            await asyncio.sleep(min(pause_s, hope_s))
+
+    def settle(self, model: str, estimated_tokens: float, used_tokens: float | None) -> None:
+        """Tells the limit per minute what an answered question really used."""
+        self._limiter(model).answered(estimated_tokens, used_tokens)
+
+    async def close(self) -> None:
+        """Closes the connections; the next question opens new ones."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def _attempt(self, limiter: Limiter, body: bytes, tokens: float, attempt: int, give_up_s: float) -> Answer:
+        try:
+            if not limiter.enter_at_once():
+                async with asyncio.timeout(give_up_s - time.monotonic()):
+                    await limiter.enter(tokens)
+        except TimeoutError:
+            self._breaker.abandoned()
+            raise _Failure(
+                ProviderError(
+                    f"{self.access.host} was not asked within {self.access.retries.deadline_s:g} s because of its rate limit",
+                    kind=ErrorKind.RATE_LIMITED,
+                )
+            ) from None
+        except BaseException:
+            self._breaker.abandoned()
+            raise
+        asked_at_s = time.monotonic()
+        try:
+            answer = await self._exchange(body, attempt)
+        except _Failure as failure:
+            self._note(limiter, failure.error, asked_at_s)
+            raise
+        except BaseException:
+            self._breaker.abandoned()
+            raise
+        else:
+            self._breaker.reached()
+            return answer
+        finally:
+            limiter.leave()
+
+    async def _exchange(self, body: bytes, attempt: int) -> Answer:
+        import aiohttp
+
+        session = self._session_here()
+        start_s = time.perf_counter()
+        try:
+            response = await session.post(self._url, data=body, allow_redirects=False, proxy=self.access.proxy)
+            try:
+                content = await self._read(response)
+            finally:
+                response.release()
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            raise self._no_answer(error) from error
+        if response.status != 200:
+            raise self._refused(response.status, response.headers, content)
+        try:
+            decoded = msgspec.json.decode(content, type=dict[str, Any])
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            what = "answered with a body that is no JSON object"
+            raise _Failure(self._error(what, content, retryable=True)) from error
+        return Answer(
+            body=decoded,
+            latency_s=time.perf_counter() - start_s,
+            retries=attempt - 1,
+            request_id=response.headers.get("x-request-id") or response.headers.get("request-id") or "",
+        )
+
+    async def _read(self, response: "aiohttp.ClientResponse") -> bytes:
+        if response.content_length is not None and response.content_length <= _LARGEST_BODY_BYTES:
+            return await response.read()
+        content = bytearray()
+        async for piece in response.content.iter_any():
+            content += piece
+            if len(content) > _LARGEST_BODY_BYTES:
+                raise ValueError(f"a body of more than {_LARGEST_BODY_BYTES} bytes")
+        return bytes(content)
+
+    def _note(self, limiter: Limiter, error: ProviderError, asked_at_s: float) -> None:
+        """Tells limiter and breaker what a failed attempt says about the provider."""
+        if error.status is None or error.status >= 500:
+            self._breaker.failed(error.message, asked_at_s)
+        else:
+            self._breaker.reached()
+        if error.status in _CROWDED_STATUS:
+            limiter.too_many(error.retry_after_s)
+
+    def _no_answer(self, error: Exception) -> _Failure:
+        import aiohttp
+
+        host = self.access.host
+        if isinstance(error, (aiohttp.ServerTimeoutError, TimeoutError)) and not isinstance(
+            error, aiohttp.ConnectionTimeoutError
+        ):
+            message = f"{host} did not answer within {self.access.retries.attempt_s:g} s"
+            return _Failure(ProviderError(message, kind=ErrorKind.TIMEOUT, retryable=True))
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            return _Failure(ProviderError(f"{host} cannot be reached: no connection in time", retryable=True))
+        if isinstance(error, (aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError)):
+            return _Failure(ProviderError(f"{host} cannot be trusted: {self._redacted(str(error))}"))
+        if isinstance(error, aiohttp.ClientConnectorError):
+            reason = error.os_error.strerror or str(error.os_error)
+            return _Failure(ProviderError(f"{host} cannot be reached: {reason}", retryable=True))
+        if isinstance(error, (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)):
+            # Mostly a kept connection that the server closed at the same moment: asked again without a pause.
+            return _Failure(ProviderError(f"{host} closed the connection", retryable=True), at_once=True)
+        message = f"{host} broke off its answer: {self._redacted(str(error))[:_SHOWN_CHARACTERS]}"
+        return _Failure(ProviderError(message, retryable=True))
+
+    def _refused(self, status: int, headers: Mapping[str, str], content: bytes) -> _Failure:
+        said, code, _ = words_of_error(content)
+        exhausted = code == "insufficient_quota"
+        if 300 <= status < 400:
+            target = urlsplit(headers.get("Location", "")).netloc or "another address"
+            error = self._error(f"redirects to {target}, which is not followed", content, status=status)
+            error.hint = "use the final address as the base URL"
+            error.kind = ErrorKind.PROVIDER_REJECTED
+            return _Failure(error)
+        kind, words = _MEANINGS.get(status, (ErrorKind.PROVIDER, "the server failed"))
+        if status not in _MEANINGS and 400 <= status < 500 and status not in _BROKEN_STATUS:
+            kind, words = ErrorKind.PROVIDER_REJECTED, "the request was refused"
+        text = self._redacted(said)[:_SHOWN_CHARACTERS]
+        return _Failure(
+            self._error(
+                f"answered {status} ({words})" + (f": {text}" if text else ""),
+                content,
+                status=status,
+                kind=kind,
+                retryable=(status in _BROKEN_STATUS or status == 429 or status >= 500) and not exhausted,
+                retry_after=retry_after_s(headers.get("Retry-After")),
+            )
+        )
+
+    def _error(
+        self,
+        what: str,
+        content: bytes,
+        *,
+        status: int | None = 200,
+        kind: ErrorKind = ErrorKind.PROVIDER,
+        retryable: bool = False,
+        retry_after: float | None = None,
+    ) -> ProviderError:
+        return ProviderError(
+            f"{self.access.host} {what}",
+            kind=kind,
+            retryable=retryable,
+            retry_after_s=retry_after,
+            status=status,
+            detail=self._redacted(content.decode(errors="replace"))[:4_000],
+        )
+
+    def _redacted(self, text: str) -> str:
+        key = self.access.api_key
+        return _KEY_LIKE.sub("***", text.replace(key, "***") if key else text)
+
+    async def _pause(self, seconds: float, give_up_s: float) -> None:
+        left_s = give_up_s - time.monotonic()
+        if left_s <= 0:
+            raise ProviderError(
+                f"{self.access.host} was down for {self.access.retries.deadline_s:g} s", kind=ErrorKind.CIRCUIT_OPEN
+            )
+        await asyncio.sleep(min(seconds, left_s))
+
+    def _limiter(self, model: str) -> Limiter:
+        found = self._limiters.get(model)
+        if found is None:
+            access = self.access
+            found = self._pool.limiter(f"{self.provider} {access.base_url}", model, access.api_key, access.limits)
+            self._limiters[model] = found
+        return found
+
+    def _session_here(self) -> "aiohttp.ClientSession":
+        """The session of the running event loop, opened when there is none."""
+        loop = asyncio.get_running_loop()
+        if self._session is None or self._loop is not loop:
+            import aiohttp
+
+            context = True if self.access.ca_file is None else ssl.create_default_context(cafile=self.access.ca_file)
+            # The limiter bounds how many connections there are; a second bound here would only hide its queue.
+            connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=60, keepalive_timeout=30, ssl=context)
+            policy = self.access.retries
+            self._session = aiohttp.ClientSession(
+                connector=connector,
+                headers=self._headers,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=policy.attempt_s, connect=policy.unreachable_s),
+                trust_env=False,
+            )
+            self._loop = loop
+        return self._session
+
+
+_MEANINGS = {
+    400: (ErrorKind.PROVIDER_REJECTED, "bad request"),
+    401: (ErrorKind.PROVIDER_AUTH, "the key was not accepted"),
+    403: (ErrorKind.PROVIDER_AUTH, "the key may not do this"),
+    404: (ErrorKind.PROVIDER_REJECTED, "no such model or path"),
+    408: (ErrorKind.TIMEOUT, "request timeout"),
+    413: (ErrorKind.PROVIDER_REJECTED, "the request is too large"),
+    422: (ErrorKind.PROVIDER_REJECTED, "bad request"),
+    429: (ErrorKind.RATE_LIMITED, "rate limit"),
+    500: (ErrorKind.PROVIDER, "server error"),
+    502: (ErrorKind.PROVIDER, "bad gateway"),
+    503: (ErrorKind.PROVIDER, "unavailable"),
+    504: (ErrorKind.TIMEOUT, "gateway timeout"),
+    529: (ErrorKind.RATE_LIMITED, "overloaded"),
+}
