@@ -18,6 +18,12 @@ _SHAPE = re.compile(
     r"))"
 )
 
+
+def _may_begin(lead: str, first: int, last: int) -> bool:
+    """Whether a number that begins with the two digits `lead` can lie in the range of prefixes `first` to `last`."""
+    return int(str(first)[:2].ljust(2, "0")) <= int(lead) <= int(str(last)[:2].ljust(2, "9"))
+
+
 # Issuer, first and last prefix, lengths. Source: ISO/IEC 7812 ranges as the schemes publish them.
 _ISSUERS: tuple[tuple[str, int, int, tuple[int, ...]], ...] = (
     ("visa", 4, 4, (13, 16, 19)),
@@ -46,7 +52,11 @@ _ISSUERS: tuple[tuple[str, int, int, tuple[int, ...]], ...] = (
     ("troy", 9792, 9792, (16,)),
 )
 
-_DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
+_BY_TWO_DIGITS = {
+    lead: tuple(issuer for issuer in _ISSUERS if _may_begin(lead, issuer[1], issuer[2]))
+    for lead in (f"{number:02}" for number in range(100))
+}
+_DOUBLED = str.maketrans("0123456789", "0246813579")
 
 
 def detect_cards(text: str) -> Iterator[Finding]:
@@ -68,7 +78,7 @@ def detect_cards(text: str) -> Iterator[Finding]:
 
 def issuer_of(digits: str) -> str:
     """The issuer whose range and length `digits` has, or ""."""
-    for name, first, last, lengths in _ISSUERS:
+    for name, first, last, lengths in _BY_TWO_DIGITS[digits[:2]]:
         if len(digits) in lengths and first <= int(digits[: len(str(first))]) <= last:
             return name
     return ""
@@ -76,8 +86,7 @@ def issuer_of(digits: str) -> str:
 
 def passes_luhn(digits: str) -> bool:
     """The check digit of ISO/IEC 7812-1, annex B."""
-    total = sum(map(int, digits[-1::-2])) + sum(_DOUBLED[int(digit)] for digit in digits[-2::-2])
-    return total % 10 == 0
+    return (sum(map(int, digits[-1::-2])) + sum(map(int, digits[-2::-2].translate(_DOUBLED)))) % 10 == 0
 
 
 def _candidates(shape: str, separator: str) -> Iterator[str]:
@@ -89,7 +98,9 @@ def _candidates(shape: str, separator: str) -> Iterator[str]:
 def _continues(text: str, start: int, end: int, separator: str) -> bool:
     """Whether the number is a part of something longer: a decimal fraction, a dashed identifier, a row of groups."""
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
-    marks = {".", ",", "-"} if separator in ("", "-", ".") else {".", ","}
+    marks = {".", "-"} if separator in ("", "-", ".") else {"."}
+    if before == "0,":
+        return True
     if len(before) == 2 and before[1] in marks and before[0].isalnum():
         return True
     if len(after) == 2 and after[0] in marks and after[1].isalnum():

@@ -18,7 +18,9 @@ _ADDRESS = re.compile(
 # What may stand before an address without a blank, though RFC 5322 allows it in one: a quote, a query's key.
 _OPENING = re.compile(r"['%=~.]*(?:[A-Za-z_]{1,20}=)?'?")
 
-_LOCAL_NETWORKS = frozenset({"localhost", "localdomain", "local", "internal", "intranet", "lan", "home", "corp", "arpa"})
+_LOCAL_NETWORKS = frozenset(
+    {"localhost", "localdomain", "local", "internal", "intranet", "lan", "home", "corp", "arpa"}
+)
 _FILE_SUFFIXES = frozenset(
     "png jpg jpeg gif webp svg ico bmp tiff css js mjs ts tsx jsx json html xml yaml yml toml txt md pdf zip gz tgz whl "
     "exe dll mp3 mp4 wav".split()

@@ -23,7 +23,7 @@ _STRUCTURES = {
 }  # fmt: skip
 
 _CLASSES = {"n": "[0-9]", "a": "[A-Za-z]", "c": "[0-9A-Za-z]"}
-_START = re.compile(rf"(?<![0-9A-Za-z_])({'|'.join(_STRUCTURES)})[ -]?[0-9][ -]?[0-9]", re.IGNORECASE)
+_START = re.compile(r"(?<![0-9A-Za-z_])([A-Za-z]{2})[ -]?[0-9][ -]?[0-9]")
 
 
 def _body_pattern(structure: str) -> re.Pattern[str]:
@@ -38,9 +38,10 @@ def detect_ibans(text: str) -> Iterator[Finding]:
     """Valid IBANs in `text`, whether written together or in groups."""
     free_from = 0
     for match in _START.finditer(text):
-        if match.start() < free_from:
+        pattern = _BODIES.get(match[1].upper())
+        if pattern is None or match.start() < free_from:
             continue
-        body = _BODIES[match[1].upper()].match(text, match.end())
+        body = pattern.match(text, match.end())
         if body and has_valid_check_digits(text[match.start() : body.end()]):
             free_from = body.end()
             yield Finding(

@@ -9,21 +9,26 @@ import re
 from collections.abc import Iterator
 
 from evalsi.evaluators.detectors.finding import Finding
+from evalsi.evaluators.detectors.surroundings import words_before
 
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _V4 = re.compile(rf"(?<![0-9A-Za-z_.])(?:{_OCTET}\.){{3}}{_OCTET}(?![0-9A-Za-z_]|[.][0-9A-Za-z]|-[0-9A-Za-z])")
-_V6 = re.compile(r"(?<![0-9A-Za-z_:.])[0-9A-Fa-f:][0-9A-Fa-f:.]{1,44}(?![0-9A-Za-z_:])")
+# The lookahead admits only blocks that machines use, so that `a::b` in source code does not count. Source: RFC 4291.
+_V6 = re.compile(
+    r"(?<![0-9A-Za-z_:.])(?=[23][0-9A-Fa-f]{3}:|[fF][cCdD][0-9A-Fa-f]{2}:|[fF][eE][89abAB][0-9A-Fa-f]:"
+    r"|[fF]{2}[0-9A-Fa-f]{2}:|::[fF]{4}:)[0-9A-Fa-f:][0-9A-Fa-f:.]{1,44}(?![0-9A-Za-z_:])"
+)
 
-_VERSION_WORD = (
-    r"version|versions|ver|release|build|revision|rev|patch|firmware|driver|upgrade[ds]?|downgrade[ds]?"
-    r"|versión|versão|versione|wersja|wersji|versie|sürüm|версия|версии|версию|バージョン|版本|버전|الإصدار|संस्करण"
+_NO_ADDRESS_WORDS = frozenset(
+    "version versions ver v release releases build revision rev patch firmware driver upgraded upgrade downgraded "
+    "versión versão versione wersja wersji versie sürüm sürümü версия версии версию версией バージョン 版本 버전 الإصدار "
+    "संस्करण section sections sec chapter clause paragraph para appendix step kapitel abschnitt ziffer article § §§ "
+    "oid".split()
 )
-_SECTION_WORD = r"section|sections|sec|chapter|clause|paragraph|para|appendix|step|kapitel|abschnitt|ziffer|article|§+"
-_NO_ADDRESS = re.compile(
-    rf"(?:(?<![^\W_])(?:{_VERSION_WORD}|{_SECTION_WORD})[.:#]?\s{{0,3}}(?:(?:to|is|of|number|no\.?|=|from|was)\s{{1,2}})?[\"'(v]?"
-    r"|[=~<>!]=\s?|[A-Za-z_]/|[A-Za-z0-9_]-)\Z",
-    re.IGNORECASE,
-)
+_WORDS_BETWEEN = frozenset({"to", "is", "of", "no", "number", "from", "was", "v"})
+_WRITTEN_WITHOUT_BLANKS = ("版本", "バージョン", "버전")
+_PACKAGE = re.compile(r"(?:[=~<>!]=\s?|[A-Za-z_]/|[A-Za-z0-9_]-)\Z")
+"""`lib==1.2.3.4`, the product token `Browser/1.2.3.4`, the file `lib-1.2.3.4`."""
 
 
 def detect_ip_addresses(text: str) -> Iterator[Finding]:
@@ -36,7 +41,7 @@ def _detect_v4(text: str) -> Iterator[Finding]:
     for match in _V4.finditer(text):
         start, end = match.span()
         first = match[0].partition(".")[0]
-        if first in ("0", "127", "255") or _NO_ADDRESS.search(text[max(0, start - 32) : start]):
+        if first in ("0", "127", "255") or _is_version(text, start):
             continue
         yield Finding(type="IP", start=start, end=end, text=match[0], detail="ipv4")
 
@@ -51,21 +56,17 @@ def _detect_v6(text: str) -> Iterator[Finding]:
         if written.count(":") < 2:
             continue
         try:
-            address = ipaddress.IPv6Address(written)
+            ipaddress.IPv6Address(written)
         except ValueError:
             continue
-        if _is_assigned(address):
-            end = match.start() + len(written)
-            yield Finding(type="IP", start=match.start(), end=end, text=written, detail="ipv6")
+        end = match.start() + len(written)
+        yield Finding(type="IP", start=match.start(), end=end, text=written, detail="ipv6")
 
 
-def _is_assigned(address: ipaddress.IPv6Address) -> bool:
-    """Whether it lies in a block that machines use, so that `a::b` in source code does not count. Source: RFC 4291."""
-    leading = int(address) >> 112
-    return (
-        0x2000 <= leading <= 0x3FFF
-        or 0xFC00 <= leading <= 0xFDFF
-        or 0xFE80 <= leading <= 0xFEBF
-        or leading >= 0xFF00
-        or (address.ipv4_mapped is not None)
-    )
+def _is_version(text: str, start: int) -> bool:
+    if _PACKAGE.search(text[max(0, start - 3) : start]):
+        return True
+    words = words_before(text, start, reach=32)
+    while len(words) > 1 and words[0] in _WORDS_BETWEEN:
+        del words[0]
+    return bool(words) and (words[0] in _NO_ADDRESS_WORDS or words[0].endswith(_WRITTEN_WITHOUT_BLANKS))

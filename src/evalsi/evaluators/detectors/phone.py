@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from evalsi.evaluators.detectors.finding import Finding
+from evalsi.evaluators.detectors.surroundings import lower, occurrences, words_before
 
 # Country codes with the shortest and longest national number. Source: ITU-T E.164 (assigned codes) and the national
 # numbering plans; codes without an entry of their own take 6 to 12 digits.
@@ -34,9 +35,7 @@ _AFTER = r"(?![0-9A-Za-z_]|[.,/-][0-9])"
 _INTERNATIONAL = re.compile(
     r"(?<![0-9A-Za-z_+])(?P<prefix>\+|00(?=[ 1-9]))[ ]?\(?(?P<digits>[1-9](?:[ ().\-/]{0,3}[0-9]){6,19})(?![0-9A-Za-z_])"
 )
-_NANP = (
-    r"(?:\+?1[ .-]?)?(?:\((?P<a>[2-9][0-9]{2})\)[ ]?|(?P<b>[2-9][0-9]{2})[.-])(?P<c>[2-9][0-9]{2})[ .-][0-9]{4}"
-)
+_NANP = r"(?:\+?1[ .-]?)?(?:\((?P<a>[2-9][0-9]{2})\)[ ]?|(?P<b>[2-9][0-9]{2})[.-])(?P<c>[2-9][0-9]{2})[ .-][0-9]{4}"
 _NATIONAL = re.compile(
     _BEFORE
     + r"(?:"
@@ -52,28 +51,31 @@ _NATIONAL = re.compile(
     + _AFTER
 )
 
-_CALLING_WORD = (
-    r"tel|tele(?:ph|f)ones?|phones?|call|dial|mobile|cell|fax|whats ?app|sms|(?:ring|text|reach)[ ](?:me|us|him|her|them)|hotline|helpline"
-    r"|telefon(?:nummer)?|handy|mobil(?:nummer)?|rufen?|anrufen|rufnummer|durchwahl"
-    r"|téléphone|tél|portable|appele[rz]|teléfono|móvil|llam[ae]|cellulare|chiam[ai]|telemóvel|celular|ligue"
-    r"|telefoon(?:nummer)?|bel|zadzwoń|komórka|телефон|тел|звоните|позвоните|ara(?:yın)?"
-    r"|电话|電話|手机|手機|携帯|전화|휴대폰|هاتف|رقم|جوال|फ़ोन|फोन|मोबाइल"
-)
-_FILLER = r"(?:number|num|no|nr|nummer|numéro|número|numero|номер|号码|番号|번호|is|was|ist|est|es|è|me|us|him|her|them|at|on|to|the|my|our|back|under|unter|au|al|op|pod|по|은|는|は|是|:|#)"
-_CALLING = re.compile(
-    rf"(?<![^\W\d_])(?:{_CALLING_WORD})[.:]?[^\w\n+(]{{0,3}}(?:{_FILLER}[^\w\n+(]{{0,3}}){{0,4}}"
+_CALLING_WORDS = (
+    "tel phone phones call calling dial mobile cell cellphone fax whatsapp sms hotline helpline telephone smartphone "
+    "telefon telefonnummer handy handynummer mobil mobilnummer rufen anrufen rufnummer durchwahl téléphone tél portable "
+    "appelez appeler appelle teléfono móvil llame llama llamar llámame llámanos cellulare chiama chiami chiamare telefono "
+    "telefone telemóvel celular ligue telefoon telefoonnummer bel zadzwoń komórka телефон тел звоните позвоните ara arayın "
+    "电话 電話 手机 手機 携帯 전화 휴대폰 هاتف جوال फ़ोन फोन मोबाइल"
+).split()
+_CALLING_PHRASES = tuple(f"{verb} {whom}" for verb in ("ring", "text", "reach") for whom in ("me", "us", "him", "her"))
+_AFTER_CALLING_WORD = re.compile(
+    r"(?![A-Za-z\u00c0-\u024f\u0400-\u052f])[.:]?[^\w\n+(]{0,4}+"
+    r"(?:(?:number|num|no|nr|nummer|numéro|número|numero|numer|номер|号码|番号|번호|is|was|ist|est|es|è|me|us|him|her|them|at"
+    r"|on|to|the|my|our|back|under|unter|an|au|al|op|pod|по|은|는|は|是)(?![A-Za-z])[^\w\n+(]{0,4}+){0,4}+"
     r"(?P<number>\(?[0-9](?:[ ().\-/]{0,2}[0-9]){6,13})(?![0-9A-Za-z_]|[.,/-][0-9])",
     re.IGNORECASE,
 )
 
-_NOT_CALLING = re.compile(
-    r"(?<![^\W\d_])(?:order|invoice|ticket|case|ref|reference|tracking|parcel|shipment|account|customer|serial|sku|part|item|"
-    r"isbn|issn|doi|version|build|id|bestellung|bestellnummer|rechnung|kundennummer|commande|facture|pedido|factura|"
-    r"ordine|fattura|zamówienie|заказ|订单|注文)"
-    r"[^\w\n]{0,3}(?:(?:no|nr|number|num|id|code|is|was)[^\w\n]{0,3}){0,3}\(?\Z",
-    re.IGNORECASE,
+_NUMBERED_THINGS = frozenset(
+    "order orders invoice ticket case ref reference tracking parcel shipment account customer serial sku part item isbn "
+    "issn doi version build id bestellung bestellnummer rechnung rechnungsnummer kundennummer commande facture pedido "
+    "factura ordine fattura zamówienie заказ заказа 订单 注文".split()
 )
-_DATE = re.compile(r"(?:(?:19|20)[0-9]{2}[./-][0-9]{1,2}[./-][0-9]{1,2}|[0-9]{1,2}[./-][0-9]{1,2}[./-](?:19|20)[0-9]{2})(?![0-9])")
+_WORDS_BETWEEN = frozenset({"no", "nr", "number", "num", "id", "code", "is", "was", "#"})
+_DATE = re.compile(
+    r"(?:(?:19|20)[0-9]{2}[./-][0-9]{1,2}[./-][0-9]{1,2}|[0-9]{1,2}[./-][0-9]{1,2}[./-](?:19|20)[0-9]{2})(?![0-9])"
+)
 _AMOUNT = re.compile(r"[1-9][0-9]?(?:[ .][0-9]{3}){2}|[1-9]0?(?:[ .]000){2,3}")
 
 
@@ -93,7 +95,7 @@ def country_code_of(digits: str) -> str:
 
 def _detect_international(text: str) -> Iterator[Finding]:
     for match in _INTERNATIONAL.finditer(text):
-        if match["prefix"] == "00" and match["digits"].isdigit() and not _named(text, match.start()):
+        if match["prefix"] == "00" and match["digits"].isdigit() and not _is_called(text, match.start()):
             continue
         end = _end_of_international(match["digits"])
         if end:
@@ -133,21 +135,40 @@ def _detect_national(text: str) -> Iterator[Finding]:
             continue
         if written.startswith(("0", "(0")) and not 9 <= sum(map(str.isdigit, written)) <= 12:
             continue
-        if _NOT_CALLING.search(text[max(0, match.start() - 40) : match.start()]) or _DATE.search(written):
+        if _DATE.search(written) or _is_numbered_thing(text, match.start()):
             continue
         yield Finding(type="PHONE", start=match.start(), end=match.end(), text=written, detail="national")
 
 
 def _detect_after_calling_words(text: str) -> Iterator[Finding]:
-    for match in _CALLING.finditer(text):
+    for at, word in occurrences(lower(text), (*_CALLING_WORDS, *_CALLING_PHRASES)):
+        if at and text[at - 1].isalpha() and _is_spaced(text[at]):
+            continue
+        match = _AFTER_CALLING_WORD.match(text, at + len(word))
+        if match is None:
+            continue
         start, end = match.span("number")
         written = match["number"]
         if not (_DATE.match(written) or _AMOUNT.fullmatch(written)) and len(set(filter(str.isdigit, written))) > 1:
             yield Finding(type="PHONE", start=start, end=end, text=written, detail="named")
 
 
-def _named(text: str, start: int) -> bool:
-    return re.search(rf"(?<![^\W\d_])(?:{_CALLING_WORD})[.:]?\s{{0,2}}\Z", text[max(0, start - 24) : start], re.IGNORECASE) is not None
+def _is_spaced(letter: str) -> bool:
+    """Whether it belongs to a script that puts blanks between words (up to Arabic and Devanagari)."""
+    return letter < "\u0e00"
+
+
+def _is_numbered_thing(text: str, start: int) -> bool:
+    """Whether the words before say that the number counts orders, invoices and the like."""
+    words = words_before(text, start)
+    while len(words) > 1 and words[0] in _WORDS_BETWEEN:
+        del words[0]
+    return bool(words) and words[0] in _NUMBERED_THINGS
+
+
+def _is_called(text: str, start: int) -> bool:
+    words = words_before(text, start, reach=24, count=1)
+    return bool(words) and words[0] in _CALLING_WORDS
 
 
 def _is_nanp_part(area: str) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evalsi.evaluators.detectors.finding import Finding
+from evalsi.evaluators.detectors.surroundings import lower, occurrences
 
 
 @dataclass(frozen=True)
@@ -82,20 +83,51 @@ _JWT = re.compile(r"(?<![A-Za-z0-9_.-])(eyJ[A-Za-z0-9_-]{8,4096}+)\.[A-Za-z0-9_-
 _URL_PASSWORD = re.compile(r"://[^\s:@/?#\"'<>]{0,64}+:(?P<value>[^\s@/\"'<>]{3,128}+)@(?=[\w\[])")
 _HEADER = re.compile(r"(?i:(?<![a-z])(?:bearer|basic))[ ]{1,3}(?P<value>[A-Za-z0-9._~+/=-]{16,4096}+)")
 
-_NAME = (
-    r"(?:api|app|auth|access|account|secret|private|signing|encryption|master|service|shared|storage)[ _-]?keys?"
-    r"|(?:access|auth|api|bearer|refresh|session|bot|personal[ _-]access)?[ _-]?token|client[ _-]?secret|secret"
-    r"|secret[ _-]?access[ _-]?key|credentials?"
+_PASSWORD_WORDS = (
+    *(
+        "password",
+        "passwd",
+        "passphrase",
+        "pwd",
+        "passwort",
+        "kennwort",
+        "mot de passe",
+        "contraseña",
+        "senha",
+        "hasło",
+    ),
+    *("пароль", "密码", "パスワード"),
 )
-_PASSWORD_NAME = r"passwords?|passwd|passphrase|pwd|passwort|kennwort|mot de passe|contraseña|senha|hasło|пароль|密码|パスワード"
-_ASSIGNMENT = re.compile(
-    rf"(?i:(?<![A-Za-z])(?:[A-Za-z0-9]{{1,24}}[_-]){{0,4}}(?:(?P<name>{_NAME})|(?P<password>{_PASSWORD_NAME})))"
-    r"[\"'`]?\s{0,4}(?::=|=>|[=:])\s{0,4}(?P<quote>[\"'`]?)(?P<value>[^\s\"'`<>{}()\[\],;]{8,256}+)"
+_KEY_WORDS = ("key", "token", "secret", "credential")
+_KEY_OWNERS = (
+    *("api", "app", "auth", "access", "account", "secret", "private", "signing", "encryption", "master", "service"),
+    *("shared", "storage", "license"),
 )
-_PLACEHOLDER = re.compile(
-    r"(?i)your|example|change|placeholder|dummy|sample|redacted|insert|todo|xxx|\*\*\*|\.\.\.|•|^\$|^%|env\b|environ|getenv"
-    r"|secrets?\.|config\.|settings\.|vault:|https?:|^(?:true|false|null|none|undefined|string|password|required)"
+_ASSIGNED = re.compile(
+    r"s?[\"'`*_]{0,4}+(?:[ ]for[ ][A-Za-z0-9_.@-]{1,32}+)?"
+    r"(?:[ \t]{0,4}(?::=|=>|[=:])|[ ](?:is|was|ist|lautet|est|es|è|é|to|是|は))[\"'`*_\s]{0,6}+"
+    r"(?P<value>[^\s\"'`<>{}()\[\],;]{8,128}+)",
+    re.IGNORECASE,
 )
+_DIGIT = re.compile(r"[0-9]")
+_PLACEHOLDER_PARTS = (
+    *("your", "example", "change", "placeholder", "dummy", "sample", "redacted", "insert", "todo", "xxx", "***", "..."),
+    *(
+        "•",
+        "env.",
+        "env[",
+        "environ",
+        "getenv",
+        "secret.",
+        "secrets.",
+        "config.",
+        "settings.",
+        "vault:",
+        "http:",
+        "https:",
+    ),
+)
+_PLACEHOLDER_STARTS = ("$", "%", "true", "false", "null", "none", "undefined", "string", "password", "required")
 
 
 def detect_secrets(text: str) -> Iterator[Finding]:
@@ -173,13 +205,36 @@ def _is_jose_header(encoded: str) -> bool:
 
 
 def _detect_assignments(text: str) -> Iterator[Finding]:
-    for match in _ASSIGNMENT.finditer(text):
-        value = match["value"].rstrip(".!?:\\")
-        if len(value) < 8 or _is_placeholder(value):
-            continue
-        if looks_random(value) or (match["password"] and _is_strong_password(value)):
-            start = match.start("value")
-            yield Finding(type="SECRET", start=start, end=start + len(value), text=value, detail="assignment")
+    lowered = lower(text)
+    for words in (_KEY_WORDS, _PASSWORD_WORDS):
+        seen_to = 0
+        for at, word in sorted(occurrences(lowered, words)):
+            is_password = words is _PASSWORD_WORDS
+            if at < seen_to or not (is_password or _names_a_key(text, lowered, at, word)):
+                continue
+            match = _ASSIGNED.match(text, at + len(word))
+            if match is None:
+                continue
+            seen_to = match.start("value")
+            value = match["value"].rstrip(".!?:*_\\")
+            if len(value) < 8 or not (looks_random(value) or (is_password and _is_strong_password(value))):
+                continue
+            if not _is_placeholder(value):
+                seen_to = match.end()
+                yield Finding(
+                    type="SECRET",
+                    start=match.start("value"),
+                    end=match.start("value") + len(value),
+                    text=value,
+                    detail="assignment",
+                )
+
+
+def _names_a_key(text: str, lowered: str, at: int, word: str) -> bool:
+    """Whether the word at `at` ends the name of a credential: `api_key`, `accessToken`, "client secret", no "monkey"."""
+    if word == "key":
+        return lowered[max(0, at - 12) : at].rstrip(" _-").endswith(_KEY_OWNERS)
+    return at == 0 or not text[at - 1].isalpha() or (text[at].isupper() and text[at - 1].islower())
 
 
 def _valued(match: re.Match[str], detail: str) -> Finding:
@@ -195,7 +250,7 @@ def looks_random(value: str) -> bool:
     runs = re.findall(r"[A-Za-z0-9+/]{12,}", value)
     if len(value) < 16 or not runs:
         return False
-    mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    mixed = _DIGIT.search(value) is not None and any(map(str.isalpha, value))
     hexadecimal = re.fullmatch(r"[0-9a-fA-F-]+", value) is not None
     return mixed and entropy_bits(value) >= (2.5 if hexadecimal else 3.0)
 
@@ -207,9 +262,14 @@ def entropy_bits(value: str) -> float:
 
 def _is_strong_password(value: str) -> bool:
     """Three of four classes: lower case, upper case, digit, other."""
-    classes = (str.islower, str.isupper, str.isdigit, lambda character: not character.isalnum())
-    return sum(any(map(test, value)) for test in classes) >= 3
+    kinds = (value != value.upper(), value != value.lower(), _DIGIT.search(value) is not None, not value.isalnum())
+    return sum(kinds) >= 3
 
 
 def _is_placeholder(value: str) -> bool:
-    return _PLACEHOLDER.search(value) is not None or len(set(value)) < 4
+    lowered = value.lower()
+    return (
+        lowered.startswith(_PLACEHOLDER_STARTS)
+        or any(part in lowered for part in _PLACEHOLDER_PARTS)
+        or len(set(lowered)) < 4
+    )

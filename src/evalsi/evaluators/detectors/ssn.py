@@ -10,7 +10,9 @@ _NUMBER = r"(?!000|666)[0-8][0-9]{2}([ -]?)(?!00)[0-9]{2}%s(?!0000)[0-9]{4}(?![0
 _DASHED = re.compile(r"(?<![0-9A-Za-z_-])" + (_NUMBER % "-").replace("([ -]?)", "-"))
 _NAMED = re.compile(
     r"(?<![a-z])(?:ssns?|social[ -]security(?:[ -](?:numbers?|no\.?|nr\.?|#))?|itin)(?![a-z])"
-    r"[^0-9A-Za-z\n]{0,4}(?:(?:number|no|is|was|are|of|:|=)[^0-9A-Za-z\n]{0,4}){0,3}(?P<number>" + (_NUMBER % r"\2") + ")",
+    r"[^0-9A-Za-z\n]{0,4}(?:(?:number|no|is|was|are|of|:|=)[^0-9A-Za-z\n]{0,4}){0,3}(?P<number>"
+    + (_NUMBER % r"\2")
+    + ")",
     re.IGNORECASE,
 )
 
