@@ -56,7 +56,11 @@ class Settings:
             directory=Path(env.get("EVALSI_DIR") or ".evalsi"),
             cache_dir=Path(cache_dir) if cache_dir else None,
             prices=Path(prices) if prices else None,
-            proxy=env.get("HTTPS_PROXY") or env.get("https_proxy") or env.get("HTTP_PROXY") or env.get("http_proxy") or "",
+            proxy=env.get("HTTPS_PROXY")
+            or env.get("https_proxy")
+            or env.get("HTTP_PROXY")
+            or env.get("http_proxy")
+            or "",
             judge=judge,
             environment=env,
         )

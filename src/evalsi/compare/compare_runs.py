@@ -308,9 +308,7 @@ def _records_at(run: GradedRun, wanted: set[int]) -> Iterator[tuple[int, tuple[R
         first += rows.rows
 
 
-def _warnings(
-    baseline: GradedRun, candidate: GradedRun, before: _Values, after: _Values, shared: int
-) -> list[str]:
+def _warnings(baseline: GradedRun, candidate: GradedRun, before: _Values, after: _Values, shared: int) -> list[str]:
     found: list[str] = []
     if not shared:
         found.append("the runs share no record id, so there is nothing to compare")

@@ -140,9 +140,7 @@ def _verdict(metric: PairedMetric, plan: ComparePlan) -> Verdict:
     return "INCONCLUSIVE"
 
 
-def _detectable(
-    first: FloatArray, second: FloatArray, binary: bool, discordant: int, level: float
-) -> float | None:
+def _detectable(first: FloatArray, second: FloatArray, binary: bool, discordant: int, level: float) -> float | None:
     pairs = first.size
     if pairs < 2:
         return None

@@ -83,7 +83,9 @@ class SummaryBuilder:
         self._waiting: dict[int, tuple[int, list[EvaluatorColumns], list[str] | None]] = {}
         self._next_row = 0
 
-    def add(self, first_row: int, rows: int, columns: list[EvaluatorColumns], records: Callable[[], Sequence[Record]]) -> None:
+    def add(
+        self, first_row: int, rows: int, columns: list[EvaluatorColumns], records: Callable[[], Sequence[Record]]
+    ) -> None:
         """Takes a finished batch; batches may come in any order. `records` is called only where records are clustered."""
         path = self._plan.cluster_by
         clusters = [cluster_key(record, path) for record in records()] if path else None
@@ -234,9 +236,7 @@ class SummaryBuilder:
         bounds = (0.0, 1.0) if tally.kind == "passed" else bounds_of(spec_of(evaluator, output))
         if tally.clusters:
             totals = np.array(list(tally.clusters.values()))
-            return cluster_robust_t(
-                ClusterTotals(totals[:, 0], totals[:, 1].astype(np.int64)), plan.level, bounds
-            )
+            return cluster_robust_t(ClusterTotals(totals[:, 0], totals[:, 1].astype(np.int64)), plan.level, bounds)
         if plan.method == "bootstrap" and moments.n:
             return bootstrap_mean(
                 np.concatenate(tally.values), Resampling(seed=plan.seed, level=plan.level), bounds=bounds
@@ -288,9 +288,7 @@ def cluster_key(record: Record, path: str) -> str:
     return "" if value is None else json_text(value)
 
 
-def _dataset_summaries(
-    evaluator: BoundEvaluator, columns: EvaluatorColumns, plan: SummaryPlan
-) -> list[MetricSummary]:
+def _dataset_summaries(evaluator: BoundEvaluator, columns: EvaluatorColumns, plan: SummaryPlan) -> list[MetricSummary]:
     """A dataset metric's own value, with the interval it computed and the records it rests on."""
     note = columns.notes[0]
     counts = note.details.get("", {})

@@ -119,4 +119,3 @@ def _plain_lines(
         tails = {1.0: middle + "true}]}", 0.0: middle + "false}]}"}
         return [f'{{"record_id":{id_}{tails.get(value, "")}' for id_, value in zip(ids, values, strict=True)]
     return [f'{{"record_id":{id_}{middle}{value!r}}}]}}' for id_, value in zip(ids, values, strict=True)]
-

@@ -101,8 +101,7 @@ def _evaluator_columns(columns: EvaluatorColumns) -> dict[str, list[Any]]:
     explained = {output for note in columns.notes.values() for output in note.explanations}
     for output in sorted(explained):
         found[f"{columns.metric(output)}.explanation"] = [
-            columns.notes[row].explanations.get(output) if row in columns.notes else None
-            for row in range(columns.rows)
+            columns.notes[row].explanations.get(output) if row in columns.notes else None for row in range(columns.rows)
         ]
     return found
 

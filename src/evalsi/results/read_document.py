@@ -110,7 +110,9 @@ def _ours(path: Path) -> GradedRun:
             while batch := list(islice(record_lines, BATCH_ROWS)):
                 found = [_RESULT.decode(line) for line in islice(result_lines, len(batch) * width)]
                 if len(found) < len(batch) * width:
-                    raise InvalidDataError("the file ends inside its results; it was not written whole", where=str(path))
+                    raise InvalidDataError(
+                        "the file ends inside its results; it was not written whole", where=str(path)
+                    )
                 yield GradedRows(first, b"\n".join(batch), [_columns(found[lane::width]) for lane in range(width)])
                 first += len(batch)
 
@@ -152,9 +154,7 @@ def _foreign(path: Path) -> GradedRun:
     keys = list(dict.fromkeys((line.record_id, line.trial) for line in per_record))
     records = [json_codec.convert({**bodies.get(key[0], {}), "id": key[0]}, Record) for key in keys]
     rows = {key: row for row, key in enumerate(keys)}
-    columns = [
-        _columns(_in_rows(group, rows)) for group in _by_evaluator(per_record).values()
-    ]
+    columns = [_columns(_in_rows(group, rows)) for group in _by_evaluator(per_record).values()]
     whole = [_columns(group) for group in _by_evaluator([line for line in lines if not line.record_id]).values()]
     summaries = [_foreign_summary(summary) for summary in plain.get("summaries") or []]
     manifest: dict[str, Any] = plain.get("manifest") or {}

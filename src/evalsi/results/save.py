@@ -20,8 +20,10 @@ def save(run: GradedRun, path: Path) -> None:
     """
     writer = _WRITERS.get(path.suffix.lower())
     if writer is None:
-        raise UsageError(f"{path.name}: results are not written as {path.suffix or 'a file without an ending'}",
-                         hint=f"use one of {', '.join(_WRITERS)}")
+        raise UsageError(
+            f"{path.name}: results are not written as {path.suffix or 'a file without an ending'}",
+            hint=f"use one of {', '.join(_WRITERS)}",
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(path.name + ".unfinished")
     writer(run, unfinished)
