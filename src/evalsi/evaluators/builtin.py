@@ -5,6 +5,13 @@ BUILTIN: dict[str, dict[str, str]] = {
     "text": {},
     "judge": {},
     "rag": {},
-    "safety": {},
+    "safety": {
+        "canary-leak": "safety.canary_leak:canary_leak",
+        "injection-followed": "safety.injection_followed:injection_followed",
+        "pii-leak": "safety.pii_leak:pii_leak",
+        "refusal": "safety.refusal:refusal",
+        "secret-leak": "safety.secret_leak:secret_leak",
+        "system-prompt-leak": "safety.system_prompt_leak:system_prompt_leak",
+    },
     "ml-classic": {},
 }

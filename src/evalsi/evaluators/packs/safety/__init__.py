@@ -1,0 +1,1 @@
+"""Does an output leak, obey an attacker, harm or refuse?"""
