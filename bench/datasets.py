@@ -13,7 +13,27 @@ from pathlib import Path
 
 from evalsi.datasets import DatasetOptions, open_dataset
 
-WORDS = ["a", "green", "lamp", "turns", "slowly", "over", "the", "quiet", "harbour", "while", "ships", "wait", "for", "the", "morning", "tide", "and", "the", "gulls"]
+WORDS = [
+    "a",
+    "green",
+    "lamp",
+    "turns",
+    "slowly",
+    "over",
+    "the",
+    "quiet",
+    "harbour",
+    "while",
+    "ships",
+    "wait",
+    "for",
+    "the",
+    "morning",
+    "tide",
+    "and",
+    "the",
+    "gulls",
+]
 
 
 def main() -> None:

@@ -1,13 +1,13 @@
 """The composition root: settings and a request in, ready services out. Nothing else makes a store or a client."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from evalsi.core.clock import SystemClock
-from evalsi.core.errors import InvalidDataError, NotFoundError, UsageError
+from evalsi.core.errors import InvalidDataError, UsageError
 from evalsi.core.version import __version__
 from evalsi.datasets import open_dataset
 from evalsi.engine.make_panel import bind_all
@@ -21,7 +21,7 @@ from evalsi.judges.prices import PriceTable, load_prices, shipped_prices
 from evalsi.judges.spend import Budget
 from evalsi.ports.chat_model import ChatModel
 from evalsi.ports.run_store import RunStore
-from evalsi.results.graded_run import GradedRun, stored_run
+from evalsi.results.graded_run import GradedRows, GradedRun, stored_run
 from evalsi.results.read_document import read_document
 from evalsi.schema import JudgeManifest, Record
 from evalsi.score.manifest import Circumstances, make_manifest
@@ -40,14 +40,16 @@ def scoring(
     keep: bool = True,
     on_progress: Callable[[Progress], None] | None = None,
     stopped: Callable[[], bool] = lambda: False,
-) -> Iterator[ScoreJob]:
+) -> Generator[ScoreJob]:
     """A job that is ready to run; everything in it is closed afterwards.
 
     Args:
         keep: Whether the run goes to the local store or stays in memory.
     Raises: EvalsiError: whatever is wrong with the request. Nothing has been asked or graded then.
     """
-    judge = make_judge(request.judge, settings, use_cache=request.use_cache) if _wants_judge(request, settings) else None
+    judge = (
+        make_judge(request.judge, settings, use_cache=request.use_cache) if _wants_judge(request, settings) else None
+    )
     context = EvalContext(judge=judge, seed=request.plan.seed, level=request.plan.level)
     panel = Panel(
         evaluators=bind_all(request.evaluators, context),
@@ -93,13 +95,9 @@ def scoring(
 
 
 @contextmanager
-def reading_store(settings: Settings) -> Iterator[RunStore]:
+def reading_store(settings: Settings) -> Generator[RunStore]:
     """The local store, for reading. Raises: NotFoundError: there is none here yet."""
-    if not settings.database.exists():
-        raise NotFoundError(
-            f"there is no store at {settings.database}", hint="the first evalsi eval makes one; or set EVALSI_DIR"
-        )
-    store = open_run_store(settings.database)
+    store = open_run_store(settings.database, create=False)
     try:
         yield store
     finally:
@@ -110,7 +108,7 @@ writing_store = reading_store
 
 
 @contextmanager
-def reading_run(reference: str, settings: Settings) -> Iterator[GradedRun]:
+def reading_run(reference: str, settings: Settings) -> Generator[GradedRun]:
     """A run by id, name, `latest`, or as a results file.
 
     Raises: NotFoundError: neither a file nor a run is called so.
@@ -122,6 +120,17 @@ def reading_run(reference: str, settings: Settings) -> Iterator[GradedRun]:
     with reading_store(settings) as store:
         row = store.find(reference)
         yield stored_run(store, row.id)
+
+
+def kept_run(run_id: str, settings: Settings) -> GradedRun:
+    """A run of the local store that opens it anew for every pass, so that it may be held for long."""
+
+    def read() -> Generator[GradedRows]:
+        with reading_store(settings) as store:
+            yield from stored_run(store, run_id).read_rows()
+
+    with reading_store(settings) as store:
+        return replace(stored_run(store, run_id), read_rows=read)
 
 
 def make_judge(choice: JudgeChoice, settings: Settings, *, use_cache: bool = True) -> ModelJudge:
@@ -142,9 +151,9 @@ def make_judge(choice: JudgeChoice, settings: Settings, *, use_cache: bool = Tru
     )
     cache = None
     if use_cache and choice.provider != "recorded":
-        from evalsi.infra.reply_cache import open_reply_cache
+        from evalsi.infra.reply_cache import SqliteReplyCache
 
-        cache = open_reply_cache(settings.reply_cache)
+        cache = SqliteReplyCache(settings.reply_cache)
     return ModelJudge(
         _chat_model(choice, settings),
         judge_settings,

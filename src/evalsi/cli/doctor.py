@@ -9,8 +9,8 @@ from typing import Literal
 
 import click
 
-from evalsi.core.version import __version__
 from evalsi.cli.terminal import as_json, console
+from evalsi.core.version import __version__
 
 State = Literal["ok", "missing", "failed"]
 

@@ -101,34 +101,48 @@ def evaluate(**flags: Any) -> int:
     Exit status: 0 scored, 1 an error or nothing scored, 2 a mistake in what was asked.
     """  # noqa: D301 - \b is click's
     from evalsi.core.errors import NothingScoredError
-    from evalsi.report.write import check_report_path, write_report
-    from evalsi.results.save import check_path, save
+    from evalsi.results.save import check_path
     from evalsi.score.score_dataset import score_dataset_now
     from evalsi.settings import Settings
     from evalsi.wiring import scoring
 
-    for path, check in ((flags["output"], check_path), (flags["report_path"], check_report_path)):
-        if path is not None:
-            check(Path(path))
+    if flags["output"] is not None:
+        check_path(Path(flags["output"]))
+    if flags["report_path"] is not None:
+        from evalsi.report.write import check_report_path
+
+        check_report_path(Path(flags["report_path"]))
     request = _request(flags)
-    with StopSwitch() as switch, ProgressLine(enabled=not flags["quiet"]) as progress:
-        with scoring(request, Settings.from_environment(), on_progress=progress.show, stopped=switch.is_on) as job:
-            scored = score_dataset_now(job)
-    run = scored.run
+    with (
+        StopSwitch() as switch,
+        ProgressLine(enabled=not flags["quiet"]) as progress,
+        scoring(request, Settings.from_environment(), on_progress=progress.show, stopped=switch.is_on) as job,
+    ):
+        scored = score_dataset_now(job)
+        progress.clear()
+        _write_files(scored.run, flags)
     if scored.resumed_rows and not flags["quiet"]:
         say(f"continued an interrupted run: {scored.resumed_rows:,} records were already graded")
-    for path, write in ((flags["output"], save), (flags["report_path"], write_report)):
-        if path is not None:
-            write(run, Path(path))
-    print_summaries(run.summaries, flags["output_format"])
+    print_summaries(scored.run.summaries, flags["output_format"])
     if scored.interrupted:
-        say(f"stopped after {_graded(run.summaries)} records; run the same command again to continue")
+        say(f"stopped after {_graded(scored.run.summaries)} records; run the same command again to continue")
         return 130
     if scored.nothing_scored:
-        raise NothingScoredError("nothing was scored", hint=_why_nothing(run.summaries))
+        raise NothingScoredError("nothing was scored", hint=_why_nothing(scored.run.summaries))
     if not flags["quiet"]:
-        _say_what_next(run, flags)
+        _say_what_next(scored.run, flags)
     return 0
+
+
+def _write_files(run: Any, flags: dict[str, Any]) -> None:
+    from evalsi.results.save import save
+
+    if flags["output"] is not None:
+        save(run, Path(flags["output"]))
+    if flags["report_path"] is not None:
+        from evalsi.report.write import write_report
+
+        write_report(run, Path(flags["report_path"]))
 
 
 def _request(flags: dict[str, Any]) -> Any:

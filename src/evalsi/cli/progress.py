@@ -4,10 +4,11 @@ The line is written to standard error only where that is a terminal, at most ten
 """
 
 import contextlib
+import os
 import signal
 import sys
 import time
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 
@@ -23,12 +24,15 @@ class ProgressLine:
     def __enter__(self) -> "ProgressLine":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Takes the line off the terminal."""
         if self._width:
             sys.stderr.write("\r" + " " * self._width + "\r")
             sys.stderr.flush()
+            self._width = 0
 
     def show(self, progress: Any) -> None:
         """Rewrites the line for a `Progress`."""
@@ -39,12 +43,7 @@ class ProgressLine:
             self._started_s = time.monotonic()
         text = progress_text(progress, time.monotonic() - self._started_s, progress.done - self._first)
         with contextlib.suppress(OSError):
-            columns = 100
-            with contextlib.suppress(OSError):
-                import os
-
-                columns = os.get_terminal_size(sys.stderr.fileno()).columns
-            text = text[: columns - 1]
+            text = text[: os.get_terminal_size(sys.stderr.fileno()).columns - 1]
             sys.stderr.write("\r" + text.ljust(self._width))
             sys.stderr.flush()
             self._width = len(text)

@@ -29,7 +29,7 @@ Outsiders (evaluator and adapter authors) raise what they like: `crossing` types
 """
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import ClassVar
 
@@ -249,7 +249,7 @@ class SkipRecord(Exception):
 
 
 @contextmanager
-def crossing(subject: str) -> Iterator[None]:
+def crossing(subject: str) -> Generator[None]:
     """Types whatever an outsider raises: `SkipRecord` and `EvalsiError` pass, the rest becomes `MeasurementError`.
 
     Args:

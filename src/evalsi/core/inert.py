@@ -44,3 +44,16 @@ def _escape(found: re.Match[str]) -> str:
         return named
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|<>~:@&])")
+
+
+def markdown_text(text: str) -> str:
+    """`text` inside Markdown: one line, nothing in it is markup, a link, a mention or HTML."""
+    return (
+        _MARKDOWN.sub(r"\\\1", printable(" ".join(text.split()), one_line=True))
+        .replace("\\@", "@\u2060")
+        .replace("\\<", "&lt;")
+        .replace("\\>", "&gt;")
+    )

@@ -19,9 +19,9 @@ from evalsi.evaluators.api import Definition, evaluator
 from evalsi.evaluators.choose import choices_of
 from evalsi.schema import EvaluatorRef
 from evalsi.score.request import JudgeChoice, ScoreRequest, judge_of
-from evalsi.score.score_dataset import score_dataset, score_dataset_now
+from evalsi.score.score_dataset import Scored, score_dataset, score_dataset_now
 from evalsi.settings import Settings
-from evalsi.wiring import scoring
+from evalsi.wiring import kept_run, scoring
 
 Choice = str | EvaluatorRef | Definition | Callable[..., Any]
 T = TypeVar("T")
@@ -86,15 +86,22 @@ async def aevaluate(
     data: Any, evaluators: Choice | Sequence[Choice], *, store: bool = False, **options: Unpack[EvaluateOptions]
 ) -> EvalResult:
     """`evaluate` for a running event loop: other tasks go on while judges are waited for."""
-    with scoring(_request(data, evaluators, options), Settings.from_environment(), keep=store) as job:
+    settings = Settings.from_environment()
+    with scoring(_request(data, evaluators, options), settings, keep=store) as job:
         scored = await score_dataset(job)
-    return EvalResult(scored.run, interrupted=scored.interrupted)
+    return _result(scored, settings, store=store)
 
 
 def _run(request: ScoreRequest, *, store: bool) -> EvalResult:
-    with scoring(request, Settings.from_environment(), keep=store) as job:
+    settings = Settings.from_environment()
+    with scoring(request, settings, keep=store) as job:
         scored = score_dataset_now(job)
-    return EvalResult(scored.run, interrupted=scored.interrupted)
+    return _result(scored, settings, store=store)
+
+
+def _result(scored: Scored, settings: Settings, *, store: bool) -> EvalResult:
+    run = kept_run(scored.run.manifest.run_id, settings) if store else scored.run
+    return EvalResult(run, interrupted=scored.interrupted)
 
 
 def _request(data: Any, evaluators: Choice | Sequence[Choice], options: EvaluateOptions) -> ScoreRequest:

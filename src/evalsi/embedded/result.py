@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evalsi.compare.compare_runs import Comparison, compare_runs
 from evalsi.compare.paired_metric import ComparePlan
@@ -14,11 +14,6 @@ from evalsi.results.read_document import read_document
 from evalsi.results.save import save
 from evalsi.results.text_table import as_html, as_text
 from evalsi.schema import EvaluationResult, MetricSummary, Record, RunManifest
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
 
 
 class EvalResult:
@@ -80,16 +75,16 @@ class EvalResult:
         for columns in self.run.whole:
             yield from results(columns, [""] * columns.rows)
 
-    def to_pandas(self) -> "pd.DataFrame":
-        """One row a record. Needs the extra `dataframes`."""
+    def to_pandas(self) -> Any:
+        """A pandas data frame, one row a record. Needs the extra `dataframes`."""
         return to_pandas(self.run)
 
-    def to_polars(self) -> "pl.DataFrame":
-        """One row a record. Needs the extra `dataframes`."""
+    def to_polars(self) -> Any:
+        """A polars data frame, one row a record. Needs the extra `dataframes`."""
         return to_polars(self.run)
 
-    def to_arrow(self) -> "pa.Table":
-        """One row a record. Needs the extra `arrow`."""
+    def to_arrow(self) -> Any:
+        """An Arrow table, one row a record. Needs the extra `arrow`."""
         return to_arrow(self.run)
 
     def save(self, path: str | Path) -> Path:

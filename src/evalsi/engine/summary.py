@@ -219,7 +219,8 @@ class SummaryBuilder:
             coverage=scored / total if total else None,
             labels=dict(sorted(tally.labels.items())),
             clusters=estimate.clusters,
-            higher_is_better=spec.higher_is_better if spec is not None else None,
+            # What nobody declared is read as most evaluators mean it: more is better.
+            higher_is_better=spec.higher_is_better if spec is not None else True,
             unit=spec.unit if spec is not None else "",
             error_kinds=dict(sorted(counts.error_kinds.items())),
             skip_reasons=dict(sorted(counts.skip_reasons.items())),

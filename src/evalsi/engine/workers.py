@@ -17,6 +17,7 @@ import struct
 import sys
 import threading
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
 import msgspec
@@ -69,6 +70,7 @@ class WorkerPool:
         """As `engine.measure.measure`, in a worker, each record within the panel's deadline."""
         async with self._slots:
             builder = builder_for(evaluator, len(records))
+            started = perf_counter()
             row = 0
             while row < len(records):
                 worker = self._idle.pop() if self._idle else self._start()
@@ -79,6 +81,7 @@ class WorkerPool:
                     list(baselines[row:]) if baselines is not None else None,
                 )
                 row += await self._work(worker, rest, builder, row)
+            builder.result.duration_s = perf_counter() - started
             return builder.result
 
     async def close(self) -> None:

@@ -115,7 +115,6 @@ class ModelJudge:
         """`provider/model`."""
         return f"{self.settings.provider}/{self.settings.model}"
 
-
     async def ask(self, prompt: JudgePrompt, parse: Callable[[ChatReply], T], *, repetition: int = 0) -> Verdict[T]:
         """See `ports.judge.Judge.ask`.
 

@@ -4,9 +4,10 @@ Per evaluator there is an outcome column and, where anything has one, a reason c
 empty where nothing was scored. Metadata keys become `metadata.<key>`.
 """
 
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -15,11 +16,6 @@ from evalsi.core.errors import MissingExtraError
 from evalsi.engine.columns import EvaluatorColumns
 from evalsi.results.graded_run import GradedRun
 from evalsi.schema import Record
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
 
 _OUTCOMES = {0: None, 1: "scored", 2: "skipped", 3: "error", 4: "cancelled"}
 
@@ -30,8 +26,9 @@ def flat_columns(run: GradedRun) -> dict[str, list[Any]]:
     rows = 0
     for batch in flat_batches(run):
         count = len(batch["record_id"])
-        for name in batch.keys() - table.keys():
-            table[name] = [None] * rows
+        for name in batch:
+            if name not in table:
+                table[name] = [None] * rows
         for name, values in table.items():
             values.extend(batch.get(name) or [None] * count)
         rows += count
@@ -51,37 +48,32 @@ def flat_batches(run: GradedRun) -> Iterator[dict[str, list[Any]]]:
         yield batch
 
 
-def to_arrow(run: GradedRun) -> "pa.Table":
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise MissingExtraError("an Arrow table", "arrow") from None
-    return pa.table(_typed(flat_columns(run)))
+def to_arrow(run: GradedRun) -> Any:
+    """A `pyarrow.Table`."""
+    return _library("pyarrow", "an Arrow table", "arrow").table(_typed(flat_columns(run)))
 
 
-def to_pandas(run: GradedRun) -> "pd.DataFrame":
-    try:
-        import pandas as pd
-    except ImportError:
-        raise MissingExtraError("a pandas data frame", "dataframes") from None
-    return pd.DataFrame(_typed(flat_columns(run)))
+def to_pandas(run: GradedRun) -> Any:
+    """A `pandas.DataFrame`."""
+    return _library("pandas", "a pandas data frame", "dataframes").DataFrame(_typed(flat_columns(run)))
 
 
-def to_polars(run: GradedRun) -> "pl.DataFrame":
-    try:
-        import polars as pl
-    except ImportError:
-        raise MissingExtraError("a polars data frame", "dataframes") from None
-    return pl.DataFrame(_typed(flat_columns(run)), strict=False)
+def to_polars(run: GradedRun) -> Any:
+    """A `polars.DataFrame`."""
+    return _library("polars", "a polars data frame", "dataframes").DataFrame(_typed(flat_columns(run)), strict=False)
 
 
 def write_parquet(run: GradedRun, path: Path) -> None:
     """Writes the table as Parquet, with zstd."""
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtraError("writing Parquet", "arrow") from None
+    parquet = _library("pyarrow.parquet", "writing Parquet", "arrow")
     parquet.write_table(to_arrow(run), path, compression="zstd")
+
+
+def _library(name: str, purpose: str, extra: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise MissingExtraError(purpose, extra) from None
 
 
 def _evaluator_columns(columns: EvaluatorColumns) -> dict[str, list[Any]]:
@@ -112,7 +104,7 @@ def _typed(table: dict[str, list[Any]]) -> dict[str, list[Any]]:
 
 
 def _one_type(values: list[Any]) -> bool:
-    kinds = {type(value) for value in values if value is not None}
+    kinds: set[type] = {type(value) for value in values if value is not None}
     return len(kinds) <= 1 or kinds <= {int, float}
 
 

@@ -69,10 +69,8 @@ def encode_records(records: list[Record]) -> bytes:
 
 def stored_run(store: RunStore, run_id: str) -> GradedRun:
     """The run `run_id` of `store`."""
-    whole: list[EvaluatorColumns] = []
-    for index, _, _ in store.segment_rows(run_id):
-        if index == WHOLE:
-            whole = unpack(next(segment for segment in store.segments(run_id) if segment.index == WHOLE).results)
+    has_whole = any(index == WHOLE for index, _, _ in store.segment_rows(run_id))
+    whole = unpack(store.segment(run_id, WHOLE).results) if has_whole else []
 
     def read() -> Iterator[GradedRows]:
         for segment in store.segments(run_id):
