@@ -18,7 +18,7 @@ import numpy as np
 
 from evalsi import stats
 from evalsi.stats import Interval
-from evalsi.stats.distributions import binomial_pmf
+from evalsi.stats.distributions import binomial_pmf, student_t_quantile
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "statistics.md"
 BEGIN, END = "<!-- coverage: begin -->", "<!-- coverage: end -->"
@@ -270,6 +270,20 @@ def cluster_rows() -> Iterator[Row]:
             yield Row(
                 "Clusters", "cluster-t", f"0/1, geometric sizes, ICC {icc}", f"{clusters} clusters", measure, 0.90
             )
+    for clusters in (5, 30):
+        for kind in ("equal", "one of half"):
+
+            def usual(g: Generator, c: int = clusters, k: str = kind) -> Interval | None:
+                """The CR1 variance with clusters - 1 degrees of freedom, to show why it is not offered."""
+                values, codes = normal_clusters(k, c, 0.5, g)
+                residuals = np.bincount(codes, weights=values - values.mean())
+                error = sqrt(float(residuals @ residuals) * c / (c - 1)) / values.size
+                half = student_t_quantile(0.975, c - 1) * error
+                return Interval(float(values.mean()) - half, float(values.mean()) + half, 0.95, "cr1")
+
+            measure = coverage(usual, 0.0, 1000)
+            data = f"normal, {kind} sizes, ICC 0.5"
+            yield Row("Clusters", "CR1, clusters - 1 df", data, f"{clusters} clusters", measure, None)
     for clusters in (5, 30):
 
         def ignored(g: Generator, c: int = clusters) -> Interval | None:

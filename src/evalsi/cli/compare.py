@@ -95,21 +95,14 @@ def print_comparison(comparison: Any, *, max_flips: int) -> None:
     from rich.text import Text
 
     out = console()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in (
-        "metric",
-        "pairs",
-        "baseline",
-        "candidate",
-        "difference",
-        "interval",
-        "p",
-        "sees",
-        "better/worse",
-        "verdict",
-    ):
-        right = column in ("pairs", "baseline", "candidate", "difference", "p", "sees", "better/worse")
-        table.add_column(column, justify="right" if right else "left", no_wrap=True)
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("metric", no_wrap=True, overflow="ellipsis", max_width=24)
+    for column in ("pairs", "baseline", "candidate", "difference"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("interval", no_wrap=True)
+    for column in ("p", "+/-"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
     for metric in comparison.metrics:
         interval = metric.interval
         table.add_row(
@@ -120,7 +113,6 @@ def print_comparison(comparison: Any, *, max_flips: int) -> None:
             signed(metric.difference),
             figure(None) if interval is None else f"[{signed(interval.low)}, {signed(interval.high)}]",
             figure(metric.p_adjusted),
-            figure(metric.detectable),
             f"{metric.better}/{metric.worse}",
             Text(metric.verdict, style={"REGRESSED": "bold red", "IMPROVED": "bold green"}.get(metric.verdict, "")),
         )
@@ -128,10 +120,10 @@ def print_comparison(comparison: Any, *, max_flips: int) -> None:
         f"[bold]{comparison.verdict}[/bold]  {escape(comparison.candidate)} against {escape(comparison.baseline)}, {comparison.shared:,} shared records"
     )
     out.print(table)
-    out.print(
-        "p is adjusted for the number of metrics (Holm); sees: the smallest difference found with 80% power",
-        style="dim",
-    )
+    out.print("p is adjusted for the number of metrics (Holm); +/-: records that rose and fell", style="dim")
+    sees = [f"{metric.metric} {figure(metric.detectable)}" for metric in comparison.metrics if metric.detectable]
+    if sees:
+        out.print(f"smallest difference these pairs find with 80% power: {', '.join(sees)}", style="dim")
     for usage in comparison.usage:
         interval = usage.difference.interval
         shown = "" if interval is None else f" [{signed(interval.low)}, {signed(interval.high)}]"

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from types import FrameType
-from typing import Any
+from typing import Any, Self
 
 
 class ProgressLine:
@@ -21,7 +21,7 @@ class ProgressLine:
         self._width = 0
         self._first: int | None = None
 
-    def __enter__(self) -> "ProgressLine":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -87,7 +87,7 @@ class StopSwitch:
     def is_on(self) -> bool:
         return self._on
 
-    def __enter__(self) -> "StopSwitch":
+    def __enter__(self) -> Self:
         with contextlib.suppress(ValueError):  # only the main thread may handle signals
             self._before = signal.signal(signal.SIGINT, self._throw)
         return self

@@ -144,10 +144,9 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
 
 def _foreign(path: Path) -> GradedRun:
     """A document of another writer: `records` and `results` in any order, matched by record id and trial."""
-    document = msgspec.json.decode(path.read_bytes())
-    if not isinstance(document, dict) or "results" not in document:
+    plain = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    if "results" not in plain:
         raise InvalidDataError("there is no `results` in it", where=str(path))
-    plain: dict[str, Any] = document
     lines = msgspec.convert(plain["results"], list[_ResultLine])
     bodies: dict[str, Any] = {str(record.get("id", "")): record for record in plain.get("records") or []}
     per_record = [line for line in lines if line.record_id]

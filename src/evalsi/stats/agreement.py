@@ -23,7 +23,7 @@ def _table(first: Labels, second: Labels, categories: Sequence[Hashable] | None)
     if len(a) != len(b):
         raise ValueError(f"both raters need the same records: {len(a)} and {len(b)} labels")
     for position, label in enumerate([*a, *b]):
-        if label is None or label != label:
+        if label is None or label != label:  # NaN alone differs from itself
             raise ValueError(f"record {position % len(a)} has no label from one rater; leave it out before asking")
     known = list(categories) if categories is not None else []
     codes, distinct = label_codes([*known, *a, *b])

@@ -60,7 +60,7 @@ def cluster_robust_t(totals: ClusterTotals, level: float = 0.95, bounds: tuple[f
 
     The CR2 variance (each cluster's residual sum divided by sqrt(1 - its share of the values)) with Student's t on
     Bell-McCaffrey degrees of freedom. In simulation (docs/reference/statistics.md) this keeps its level from three
-    clusters of unequal size on, where the usual CR1 variance with clusters - 1 degrees of freedom falls to 75%.
+    clusters of unequal size on, where the usual CR1 variance with clusters - 1 degrees of freedom falls to 72%.
 
     Args:
         totals: sums and counts per cluster (`ClusterTotals.of(values, clusters)`).
