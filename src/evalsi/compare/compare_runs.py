@@ -160,7 +160,7 @@ def compare_runs(
         )
     compared = decide(compared, plan)
     changed = _changed(compared, values)
-    shown = _texts(baseline, candidate, [(shared[row], rest) for row, *rest in changed[:max_flips]], before, after)
+    shown = _texts(baseline, candidate, [(shared[row], *change) for row, *change in changed[:max_flips]], before, after)
     return Comparison(
         baseline=baseline.title,
         candidate=candidate.title,
@@ -264,29 +264,29 @@ def _changed(
 def _texts(
     baseline: GradedRun,
     candidate: GradedRun,
-    wanted: list[tuple[Key, list[object]]],
+    wanted: list[tuple[Key, str, float, float]],
     before: _Values,
     after: _Values,
 ) -> list[Flip]:
-    rows = {before.rows[key] for key, _ in wanted}
+    rows = {before.rows[key] for key, *_ in wanted}
     records_before = dict(_records_at(baseline, rows))
-    rows_after = {after.rows[key] for key, _ in wanted}
+    rows_after = {after.rows[key] for key, *_ in wanted}
     records_after = dict(_records_at(candidate, rows_after))
     flips: list[Flip] = []
-    for key, (metric, first, second) in wanted:
+    for key, metric, first, second in wanted:
         old, _ = records_before[before.rows[key]]
         new, explanations = records_after[after.rows[key]]
         flips.append(
             Flip(
                 record_id=key[0],
-                metric=str(metric),
-                before=float(first),  # pyright: ignore[reportArgumentType]
-                after=float(second),  # pyright: ignore[reportArgumentType]
+                metric=metric,
+                before=first,
+                after=second,
                 input=text_of(new.input),
                 reference=text_of(new.reference),
                 baseline_output=text_of(old.output),
                 candidate_output=text_of(new.output),
-                explanation=explanations.get(str(metric), ""),
+                explanation=explanations.get(metric, ""),
             )
         )
     return flips

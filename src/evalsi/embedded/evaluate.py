@@ -9,7 +9,7 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypedDict, TypeVar, Unpack
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, cast
 
 from evalsi.core.errors import UnknownNameError
 from evalsi.datasets import DatasetOptions
@@ -109,7 +109,7 @@ def _request(data: Any, evaluators: Choice | Sequence[Choice], options: Evaluate
     if unknown:
         raise UnknownNameError("option", min(unknown), EvaluateOptions.__annotations__)
     single = isinstance(evaluators, (str, EvaluatorRef, Definition)) or callable(evaluators)
-    listed: list[Choice] = [evaluators] if single else list(evaluators)  # pyright: ignore[reportArgumentType, reportAssignmentType]
+    listed = cast("list[Choice]", [evaluators] if single else list(evaluators))  # pyright: ignore[reportArgumentType]
     judge = options.get("judge", {})
     seed = options.get("seed", 0)
     return ScoreRequest(

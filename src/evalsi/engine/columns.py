@@ -197,7 +197,7 @@ class ColumnsBuilder:
             self._put_label(row, output, value)
             return
         if isinstance(value, np.generic):
-            value = value.item()
+            value: Any = value.item()
         verdict = isinstance(value, bool)
         if not verdict and not isinstance(value, (int, float)):
             raise ScoreError(f"{output}: the evaluator returned {type(value).__name__}, which is no score")

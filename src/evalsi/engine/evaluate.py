@@ -214,8 +214,9 @@ class _Lanes:
         if not evaluator.is_async:
             return evaluator.call(*subjects)
         deadline_s = self._panel.asking_deadline_s
+        scope = asyncio.timeout(deadline_s)
         try:
-            async with asyncio.timeout(deadline_s) as scope:
+            async with scope:
                 return await evaluator.call(*subjects)
         except TimeoutError as error:
             if scope.expired():

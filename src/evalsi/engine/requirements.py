@@ -21,9 +21,9 @@ def requirement_check(requires: frozenset[str]) -> Check | None:
     checks = [check for name, check in _CHECKS.items() if name in requires]
     if not checks:
         return None
-    if requires == {"output"}:
+    if requires == frozenset({"output"}):
         return _CHECKS["output"]
-    if requires == {"output", "reference"}:
+    if requires == frozenset({"output", "reference"}):
         return _output_and_reference
 
     def check_all(record: Record) -> str | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -293,66 +294,60 @@ def _dataset_summaries(evaluator: BoundEvaluator, columns: EvaluatorColumns, pla
     """A dataset metric's own value, with the interval it computed and the records it rests on."""
     note = columns.notes[0]
     counts = note.details.get("", {})
-    base = {
-        "evaluator": evaluator.name,
-        "evaluator_ref": evaluator.ref,
-        "skipped": int(counts.get("skipped", 0)),
-        "errors": int(counts.get("errors", 0)) + (int(counts.get("n", 0)) if columns.outcomes[0] == ERROR else 0),
-        "skip_reasons": dict(counts.get("skip_reasons", {})),
-        "error_kinds": {str(note.error_kind): 1} if columns.outcomes[0] == ERROR else {},
-    }
-    total = int(counts.get("n", 0)) + base["skipped"] + int(counts.get("errors", 0))
+    broken = columns.outcomes[0] == ERROR
+    taken, skipped, failed = (int(counts.get(name, 0)) for name in ("n", "skipped", "errors"))
+    total = taken + skipped + failed
+    base = MetricSummary(
+        evaluator=evaluator.name,
+        evaluator_ref=evaluator.ref,
+        kind=MetricKind.NUMBER,
+        skipped=skipped,
+        errors=failed + (taken if broken else 0),
+        skip_reasons=dict(counts.get("skip_reasons", {})),
+        error_kinds={str(note.error_kind): 1} if broken else {},
+        total=total,
+        coverage=0.0 if total else None,
+    )
     if columns.outcomes[0] != SCORED:
         outputs = [spec.name for spec in evaluator.outputs] or [evaluator.definition.name]
         return [
-            MetricSummary(
+            msgspec.structs.replace(
+                base,
                 metric=metric_name(evaluator, output),
-                kind=MetricKind.NUMBER,
-                total=total,
-                coverage=0.0 if total else None,
                 higher_is_better=getattr(spec_of(evaluator, output), "higher_is_better", None),
                 notes=[note.reason] if note.reason else [],
-                **base,
             )
             for output in outputs
         ]
     return [
-        _dataset_summary(evaluator, output, column, note.details.get(output, {}), plan, total, counts, base)
+        _dataset_summary(evaluator, column, note.details.get(output, {}), plan.level, base, taken)
         for output, column in columns.columns.items()
         if column.kind in ("number", "passed") and column.values[0] == column.values[0]
     ]
 
 
 def _dataset_summary(
-    evaluator: BoundEvaluator,
-    output: str,
-    column: Column,
-    detail: Mapping[str, Any],
-    plan: SummaryPlan,
-    total: int,
-    counts: Mapping[str, Any],
-    base: Mapping[str, Any],
+    evaluator: BoundEvaluator, column: Column, detail: Mapping[str, Any], level: float, base: MetricSummary, taken: int
 ) -> MetricSummary:
-    spec = spec_of(evaluator, output)
+    spec = spec_of(evaluator, column.output)
     interval = detail.get("ci")
-    n = int(detail.get("n", counts.get("n", 0)))
-    kind = MetricKind.PROPORTION if spec is not None and spec.type is ScoreType.PASSED else MetricKind.NUMBER
-    return MetricSummary(
-        metric=metric_name(evaluator, output),
-        kind=kind,
+    n = int(detail.get("n", taken))
+    proportion = spec is not None and spec.type is ScoreType.PASSED
+    return msgspec.structs.replace(
+        base,
+        metric=metric_name(evaluator, column.output),
+        kind=MetricKind.PROPORTION if proportion else MetricKind.NUMBER,
         n=n,
         mean=column.values[0],
         ci=ConfidenceInterval(
-            low=interval["low"], high=interval["high"], level=plan.level, method=interval.get("method", "bootstrap")
+            low=interval["low"], high=interval["high"], level=level, method=interval.get("method", "bootstrap")
         )
         if interval
         else None,
-        total=total,
-        coverage=n / total if total else None,
-        higher_is_better=spec.higher_is_better if spec is not None else None,
+        coverage=n / base.total if base.total else None,
+        higher_is_better=spec.higher_is_better if spec is not None else True,
         unit=spec.unit if spec is not None else "",
         notes=[] if interval else [str(detail.get("reason", "this metric computes no interval"))],
-        **base,
     )
 
 

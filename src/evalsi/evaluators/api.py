@@ -13,7 +13,7 @@ evaluators are found by reference, or by entry point (`evalsi.evaluators.catalog
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar, overload
+from typing import Any, Literal, Protocol, TypeAlias, overload
 
 import msgspec
 
@@ -26,7 +26,6 @@ Value: TypeAlias = (
     "Score | float | int | bool | str | Mapping[str, Score | float | int | bool | str | None] | list[Score]"
 )
 ScopeName: TypeAlias = Literal["span", "record", "session", "dataset", "comparative"]
-F = TypeVar("F", bound=Callable[..., Any])
 
 _SCOPES: dict[str, Scope] = {
     "span": Scope.SPAN,
@@ -157,13 +156,13 @@ def evaluator(
     description: str = ...,
     bounded: bool = ...,
     example: Mapping[str, Any] | None = ...,
-) -> Callable[[F], Definition]: ...
+) -> Callable[[Callable[..., Any]], Definition]: ...
 @overload
-def evaluator(code: F, /) -> Definition: ...
+def evaluator(code: Callable[..., Any], /) -> Definition: ...
 
 
 def evaluator(
-    code: F | None = None,
+    code: Callable[..., Any] | None = None,
     /,
     *,
     name: str | None = None,
@@ -175,7 +174,7 @@ def evaluator(
     description: str = "",
     bounded: bool = False,
     example: Mapping[str, Any] | None = None,
-) -> Callable[[F], Definition] | Definition:
+) -> Callable[[Callable[..., Any]], Definition] | Definition:
     """Makes an evaluator of a function or class.
 
     Args:
@@ -191,7 +190,7 @@ def evaluator(
         example: {"record": {...}, "params": {...}} for the catalog.
     """
 
-    def define(target: F) -> Definition:
+    def define(target: Callable[..., Any]) -> Definition:
         called = target if not inspect.isclass(target) else getattr(target, "evaluate", target)
         document = inspect.getdoc(target) or ""
         return Definition(

@@ -6,6 +6,7 @@ Binding is where signatures are read, so that the engine's loop over records doe
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -195,11 +196,8 @@ def _injected(definition: Definition, target: Callable[..., Any], free: Mapping[
     taken = [name for name in wanted if name in subjects]
     if taken == list(subjects) and not bound:
         return target
-    if len(subjects) == 1:
-        (only,) = subjects
-        if wanted and wanted[0] == only:
-            return lambda subject: target(subject, **bound)
-        return lambda subject: target(**({only: subject} if taken else {}), **bound)
+    if wanted[:1] == list(subjects):
+        return partial(target, **bound)
 
     def call(*values: Any) -> Any:
         given = dict(zip(subjects, values, strict=True))

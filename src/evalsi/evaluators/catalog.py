@@ -127,7 +127,8 @@ def _load_object(reference: str) -> Definition:
     try:
         return _as_definition(getattr(module, attribute), reference)
     except AttributeError:
-        candidates = [name for name, value in vars(module).items() if isinstance(value, Definition)]
+        named: dict[str, object] = vars(module)
+        candidates = [name for name, value in named.items() if isinstance(value, Definition)]
         raise UnknownNameError("evaluator", attribute, candidates, where=place) from None
 
 
