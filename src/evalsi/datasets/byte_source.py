@@ -6,6 +6,7 @@ Formats above see only UTF-8 blocks without a byte order mark, and can ask for t
 import codecs
 import io
 import tempfile
+import weakref
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,7 +42,14 @@ class ByteSource:
                 spool.write(block)
         except OSError as error:
             raise InvalidDataError(f"cannot be read: {error.strerror or error}", where=name) from error
-        return cls(name=name, spool=spool)
+        return cls.of_spool(spool, name)
+
+    @classmethod
+    def of_spool(cls, spool: IO[bytes], name: str) -> "ByteSource":
+        """Takes over a temporary file, which is closed when the source is no longer used."""
+        source = cls(name=name, spool=spool)
+        weakref.finalize(source, spool.close)
+        return source
 
     def packed(self) -> IO[bytes]:
         """The bytes as they are stored, from the start. The caller closes it; a spool stays open."""

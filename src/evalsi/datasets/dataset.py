@@ -60,7 +60,7 @@ def open_dataset(
     """
     fields = FieldMap(options.mapping)
     condition = Condition(options.where) if options.where is not None else None
-    name, parts = parts_of(source, file_format=options.format)
+    name, parts = parts_of(source, options)
     return Dataset(name, parts, options, fields, condition)
 
 

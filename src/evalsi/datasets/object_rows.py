@@ -101,19 +101,25 @@ def _plain(value: Any) -> Any:
 _encode = msgspec.json.Encoder(enc_hook=_plain).encode
 
 
-def of_iterable(items: Iterable[Any]) -> Objects | ByteSource:
-    """A list, a `datasets.Dataset` or anything that can be iterated again as it is; a generator is spooled to disk."""
+def of_iterable(items: Iterable[Any], *, most: int | None) -> Objects | ByteSource:
+    """A list, a `datasets.Dataset` or anything that can be iterated again as it is; a generator is spooled to disk.
+
+    Args:
+        items: Mappings or records.
+        most: Items that are enough; a generator that never ends is then fine.
+    """
     if iter(items) is not items:
         return Objects(name="records", items=lambda: items)
     import tempfile
 
     spool = tempfile.SpooledTemporaryFile(max_size=8 * 1024 * 1024)  # noqa: SIM115
-    for number, item in enumerate(items, 1):
+    for number, item in enumerate(islice(items, most), 1):
         try:
             spool.write(line_of(item) + b"\n")
         except RowError as fault:
+            spool.close()
             raise InvalidDataError(fault.reason, where=row_place("records", number)) from None
-    return ByteSource(name="records", spool=spool)
+    return ByteSource.of_spool(spool, "records")
 
 
 def of_frame(frame: Any) -> Objects | None:
@@ -152,16 +158,17 @@ def of_parquet(source: ByteSource) -> Objects:
         raise MissingExtraError("reading Parquet", "arrow") from None
     broken: tuple[type[Exception], ...] = (arrow.ArrowException, OSError, ValueError)
     try:
-        file = parquet.ParquetFile(source.seekable())
-        columns = [str(name) for name in file.schema_arrow.names]
+        with source.seekable() as stored:
+            columns = [str(name) for name in parquet.ParquetFile(stored).schema_arrow.names]
     except broken as error:
         raise InvalidDataError(f"is no Parquet file: {error}", where=source.name) from error
     _refuse_twins(columns)
 
     def rows() -> Iterator[Any]:
         try:
-            for batch in parquet.ParquetFile(source.seekable()).iter_batches(batch_size=_ROWS_PER_CHUNK):
-                yield from batch.to_pylist()
+            with source.seekable() as stored:
+                for batch in parquet.ParquetFile(stored).iter_batches(batch_size=_ROWS_PER_CHUNK):
+                    yield from batch.to_pylist()
         except broken as error:
             raise InvalidDataError(f"the Parquet file is broken: {error}", where=source.name) from error
 

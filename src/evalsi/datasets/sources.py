@@ -11,12 +11,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
+
 from evalsi.core.errors import InvalidDataError, NotFoundError
 from evalsi.datasets.byte_source import ByteSource
 from evalsi.datasets.delimited_rows import Delimited
 from evalsi.datasets.json_rows import JsonDocument, JsonLines
 from evalsi.datasets.object_rows import of_frame, of_iterable, of_parquet
-from evalsi.datasets.options import Format
+from evalsi.datasets.options import DatasetOptions, Format
 from evalsi.datasets.rows import Part
 
 _FORMATS: dict[str, Format | None] = {
@@ -34,7 +36,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _PARQUET = b"PAR1"
 
 
-def parts_of(source: Any, *, file_format: str | None) -> tuple[str, list[Part]]:
+def parts_of(source: Any, options: DatasetOptions) -> tuple[str, list[Part]]:
     """Name and parts of a source, in the order they are read; files of a folder or a pattern sorted by path.
 
     Raises:
@@ -42,16 +44,17 @@ def parts_of(source: Any, *, file_format: str | None) -> tuple[str, list[Part]]:
         InvalidDataError: the folder or pattern holds no dataset, or the source is none that we read.
     """
     if isinstance(source, str):
-        return _of_text(source, file_format)
+        return _of_text(source, options.format)
     if isinstance(source, Path):
-        return str(source), _of_path(source, file_format)
+        return str(source), _of_path(source, options.format)
     frame = of_frame(source)
     if frame is not None:
         return frame.name, [frame]
     kind = type(source).__name__
     if isinstance(source, bytes | bytearray | dict) or not isinstance(source, Iterable):
         raise InvalidDataError(f"{kind} is no dataset", hint="give a path, a list of dicts or records, or a DataFrame")
-    objects = of_iterable(cast("Iterable[Any]", source))
+    most = options.limit if options.where is None and options.on_invalid == "stop" else None
+    objects = of_iterable(cast("Iterable[Any]", source), most=most)
     return "records", [JsonLines(objects) if isinstance(objects, ByteSource) else objects]
 
 
@@ -100,7 +103,11 @@ def _of_path(path: Path, file_format: str | None) -> list[Part]:
 def _of_file(path: Path, file_format: str | None) -> Part:
     if not path.exists():
         raise NotFoundError("there is no such file", where=str(path), hint=_nearest_file(path))
-    return _of_bytes(ByteSource(name=str(path), path=path), file_format or _FORMATS.get(_suffix(path)))
+    source = ByteSource(name=str(path), path=path)
+    suffix = _suffix(path)
+    if file_format is None and suffix == ".json":
+        file_format = _json_format(source.head().lstrip())
+    return _of_bytes(source, file_format or _FORMATS.get(suffix))
 
 
 def _of_bytes(source: ByteSource, file_format: str | None) -> Part:
@@ -122,20 +129,24 @@ def _sniffed(head: bytes) -> Format:
     if head.startswith(_PARQUET):
         return "parquet"
     text = head.lstrip()
-    if text.startswith(b"["):
-        return "json"
-    if text.startswith(b"{"):
-        import msgspec
-
-        first, _, rest = text.partition(b"\n")
-        try:
-            value = msgspec.json.decode(first)
-        except (msgspec.DecodeError, RecursionError):
-            return "json" if first.rstrip() in (b"{", b"{ ") or b"\n}" in text else "jsonl"
-        holds_list = any(isinstance(value.get(key), list) for key in ("records", "data"))
-        return "json" if holds_list and not rest.strip() else "jsonl"
+    if text.startswith((b"[", b"{")):
+        return _json_format(text)
     first_line = text.partition(b"\n")[0]
     return "tsv" if b"\t" in first_line and b"," not in first_line else "csv"
+
+
+def _json_format(text: bytes) -> Format:
+    """JSON Lines when the first line is a whole object that is not itself the document."""
+    first, _, rest = text.partition(b"\n")
+    try:
+        value = msgspec.json.decode(first)
+    except (msgspec.DecodeError, RecursionError):
+        # A first line that is broken only by its content still begins with an object's first key.
+        return "jsonl" if first.startswith(b"{") and first.rstrip().endswith(b"}") else "json"
+    if not isinstance(value, dict):
+        return "json"
+    holds_list = any(isinstance(cast("dict[str, Any]", value).get(key), list) for key in ("records", "data"))
+    return "json" if holds_list and not rest.strip() else "jsonl"
 
 
 def _suffix(path: Path) -> str:
