@@ -41,6 +41,7 @@ class ByteSource:
             while block := stream.read(_BLOCK_BYTES):
                 spool.write(block)
         except OSError as error:
+            spool.close()
             raise InvalidDataError(f"cannot be read: {error.strerror or error}", where=name) from error
         return cls.of_spool(spool, name)
 
@@ -134,8 +135,12 @@ class ByteSource:
             return packed
         packed.close()
         spool = tempfile.TemporaryFile()  # noqa: SIM115
-        for block in self.blocks():
-            spool.write(block)
+        try:
+            for block in self.blocks():
+                spool.write(block)
+        except BaseException:
+            spool.close()
+            raise
         spool.seek(0)
         return spool
 

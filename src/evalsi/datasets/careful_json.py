@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 
 from evalsi.datasets.rows import MAX_DEPTH, RowError
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+# A string may lack its end: otherwise each escaped quote in it would be tried as a beginning, and time be quadratic.
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NOT_NUMBERS = ("NaN", "Infinity", "-Infinity")
 

@@ -69,7 +69,7 @@ class JsonDocument:
 
     source: ByteSource
     columns: Sequence[str] | None = None
-    _spans: list[tuple[int, int]] | None = field(default=None, init=False, repr=False)
+    _places: list[tuple[int, int, bool]] | None = field(default=None, init=False, repr=False)
 
     @property
     def content(self) -> ByteSource:
@@ -88,13 +88,12 @@ class JsonDocument:
             )
 
     def where(self, place: int, offset: int | None = None) -> str:
-        text = self._text(None).decode(errors="replace")
-        if self._spans is None:
-            self._spans = array_spans(text, _LIST_KEYS)
-        # Offsets count within the element as it was read; one spread over several lines was put on one line first.
-        start, end = self._spans[place - 1]
-        exact = offset is not None and "\n" not in text[start:end]
-        return self._position(text, start + (offset or 0)) if exact else self._position(text, start, column=False)
+        if self._places is None:
+            text = self._text(None).decode(errors="replace")
+            self._places = _places(text, array_spans(text, _LIST_KEYS))
+        line, column, is_one_line = self._places[place - 1]
+        # An element spread over several lines was put on one before it was read, so its offsets say nothing.
+        return f"{self.name}:{line}:{column + (offset or 0)}" if is_one_line else f"{self.name}:{line}"
 
     def _text(self, digest: Digest | None) -> bytes:
         blocks: list[bytes] = []
@@ -109,10 +108,6 @@ class JsonDocument:
                     hint="write it as JSON Lines, one object per line: those stream",
                 )
         return b"".join(blocks)
-
-    def _position(self, text: str, at: int, *, column: bool = True) -> str:
-        line = text.count("\n", 0, at) + 1
-        return f"{self.name}:{line}:{at - (text.rfind(chr(10), 0, at) + 1) + 1}" if column else f"{self.name}:{line}"
 
     def _elements(self, text: bytes) -> list[bytes]:
         if not text.strip():
@@ -138,10 +133,27 @@ class JsonDocument:
                 raise RowError(
                     f"byte 0x{text[error.start]:02x} at byte {error.start} is not UTF-8", len(decoded)
                 ) from None
-            self._spans = array_spans(decoded, _LIST_KEYS)
+            spans = array_spans(decoded, _LIST_KEYS)
         except RowError as fault:
-            raise InvalidDataError(fault.reason, where=self._position(decoded, fault.offset or 0)) from None
-        return [decoded[start:end].encode() for start, end in self._spans]
+            at = fault.offset or 0
+            line = decoded.count("\n", 0, at) + 1
+            column = at - decoded.rfind("\n", 0, at)
+            raise InvalidDataError(fault.reason, where=f"{self.name}:{line}:{column}") from None
+        return [decoded[start:end].encode() for start, end in spans]
+
+
+def _places(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int, bool]]:
+    """Of each span: the line and column it starts at, from 1, and whether it stays on that line."""
+    places: list[tuple[int, int, bool]] = []
+    line, line_start, seen = 1, 0, 0
+    for start, end in spans:
+        breaks = text.count("\n", seen, start)
+        if breaks:
+            line += breaks
+            line_start = text.rfind("\n", seen, start) + 1
+        seen = start
+        places.append((line, start - line_start + 1, "\n" not in text[start:end]))
+    return places
 
 
 class _Holder(msgspec.Struct):

@@ -6,7 +6,7 @@ can be matched, cached and resumed without the user having to invent identifiers
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -45,6 +45,10 @@ def made_from(identifier: str) -> str | None:
     return found[1] if found else None
 
 
+hash_of: Callable[[str], int] = hash
+"""64 bits, different in every process."""
+
+
 class SeenIds:
     """All identifiers of a dataset as 64-bit hashes, 8 bytes each.
 
@@ -58,7 +62,7 @@ class SeenIds:
     def add(self, identifiers: Sequence[str]) -> None:
         import numpy as np
 
-        self._hashes.append(np.fromiter(map(hash, identifiers), np.int64, len(identifiers)))
+        self._hashes.append(np.fromiter(map(hash_of, identifiers), np.int64, len(identifiers)))
 
     def suspects(self) -> set[int]:
         """Hashes that occur more than once. Releases the memory."""

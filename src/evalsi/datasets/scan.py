@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from evalsi.core.errors import DuplicateIdError, EvalsiError, InvalidDataError, UnknownNameError
+from evalsi.datasets import row_ids
 from evalsi.datasets.condition import Condition
 from evalsi.datasets.mapping import FieldMap
 from evalsi.datasets.options import DatasetOptions
@@ -224,9 +225,11 @@ class Scan:
         doubles = self._doubles
         for number, (index, place, row) in enumerate(self._usable_rows(skips)):
             identifier, made, _ = identified(row, self._fields, self._parts[index].columns)
-            if not made and (base := made_from(identifier)) is not None and hash(base) in suspects:
+            if not made and (base := made_from(identifier)) is not None and row_ids.hash_of(base) in suspects:
                 doubles.taken.add(identifier)
-            if hash(identifier) in suspects and not doubles.is_new(identifier, made=made, index=index, place=place):
+            if row_ids.hash_of(identifier) in suspects and not doubles.is_new(
+                identifier, made=made, index=index, place=place
+            ):
                 doubles.rows.append(number)
 
     def _usable_rows(self, skips: list[set[int]]) -> Iterator[tuple[int, int, Row]]:
