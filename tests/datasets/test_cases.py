@@ -10,14 +10,9 @@ from evalsi.core.errors import DuplicateIdError, InvalidDataError, InvalidSpecEr
 from evalsi.datasets import DatasetOptions, confined_path, open_dataset
 from evalsi.datasets.chat import messages_of
 from evalsi.schema import Record
+from tests.case_files import CASES, case
 
-CASES = Path(__file__).parent.parent / "cases"
 SKIP = DatasetOptions(on_invalid="skip")
-
-
-def case(number: str) -> dict:
-    (path,) = CASES.glob(f"{number}_*.json")
-    return json.loads(path.read_text())
 
 
 def records_of(name: str, options: DatasetOptions = SKIP) -> dict[str, Record]:

@@ -11,6 +11,7 @@ import zstandard
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from evalsi.core.content import text_of
 from evalsi.core.errors import EvalsiError
 from evalsi.datasets import FORMATS, DatasetOptions, open_dataset
 from evalsi.datasets.byte_source import ByteSource
@@ -114,12 +115,12 @@ def test_any_cells_come_back_as_they_are(cells: list[tuple[str, str]], line_end:
     import csv
 
     written = io.StringIO(newline="")
-    table = csv.writer(written, lineterminator=line_end)
+    table = csv.writer(written, lineterminator=line_end, quoting=csv.QUOTE_ALL)
     table.writerows([("id", "input", "output"), *((str(n), *row) for n, row in enumerate(cells))])
     found = read(written.getvalue().encode(), "csv")
     assert not isinstance(found, str)
     same = (lambda text: text.replace("\r\n", "\n")) if line_end == "\r\n" else str
-    assert [(r.input.text, r.output.text) for r in found[0]] == [(same(a), same(b)) for a, b in cells]
+    assert [(text_of(r.input), text_of(r.output)) for r in found[0]] == [(same(a), same(b)) for a, b in cells]
 
 
 @pytest.mark.parametrize(

@@ -164,8 +164,7 @@ def usage_of(value: Any) -> Usage | None:
     given = cast("dict[str, Any]", value)
     read: dict[str, Any] = {}
     for name, number in given.items():
-        kind = type(number)
-        if kind is int and name in _WHOLE and 0 <= number < _INT64:
+        if type(number) is int and name in _WHOLE and 0 <= number < _INT64:
             read[name] = number
             continue
         if number is None:
