@@ -151,6 +151,7 @@ class StandInModel:
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ready = threading.Event()
+        self._stopped: asyncio.Event | None = None
         self._failure: BaseException | None = None
         self.random = random.Random(self.behaviour.seed)
         self._script_position = 0
@@ -177,7 +178,8 @@ class StandInModel:
     def __exit__(self, *_: object) -> None:
         assert self._loop is not None
         assert self._thread is not None
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        assert self._stopped is not None
+        self._loop.call_soon_threadsafe(self._stopped.set)
         self._thread.join()
 
     def drop_connections(self) -> None:
@@ -201,25 +203,22 @@ class StandInModel:
         return server
 
     def _run(self) -> None:
-        loop = self._loop = asyncio.new_event_loop()
         try:
-            server = loop.run_until_complete(self.start())
-        except BaseException as error:
+            asyncio.run(self._serve())
+        except BaseException as error:  # Whatever it is, it belongs to whoever started the thread.
             self._failure = error
             self._ready.set()
-            loop.close()
-            return
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stopped = asyncio.Event()
+        server = await self.start()
         self._ready.set()
-        loop.run_forever()
+        await self._stopped.wait()
         server.close()
         for connection in list(self.open_connections):
             connection.abort()
-        pending = asyncio.all_tasks(loop)
-        for task in pending:
-            task.cancel()
-        loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
-        loop.run_until_complete(asyncio.sleep(0))
-        loop.close()
+        await asyncio.sleep(0)
 
     def next_answer(self, question: Question) -> Answer | Failure:
         """What this request gets: a failure by chance, else the script's next answer."""

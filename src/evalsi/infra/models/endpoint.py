@@ -195,7 +195,10 @@ class Endpoint:
         try:
             answer = await self._exchange(body, attempt)
         except _Failure as failure:
-            self._note(limiter, failure.error, asked_at_s)
+            if failure.at_once and attempt == 1:
+                self._breaker.abandoned()
+            else:
+                self._note(limiter, failure.error, asked_at_s)
             raise
         except BaseException:
             self._breaker.abandoned()
@@ -269,7 +272,7 @@ class Endpoint:
             reason = error.os_error.strerror or str(error.os_error)
             return _Failure(ProviderError(f"{host} cannot be reached: {reason}", retryable=True))
         if isinstance(error, (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)):
-            # Mostly a kept connection that the server closed at the same moment: asked again without a pause.
+            # Mostly a kept connection that the server had closed: asked again without a pause, and held against nobody.
             return _Failure(ProviderError(f"{host} closed the connection", retryable=True), at_once=True)
         message = f"{host} broke off its answer: {self._redacted(str(error))[:_SHOWN_CHARACTERS]}"
         return _Failure(ProviderError(message, retryable=True))
