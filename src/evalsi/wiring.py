@@ -47,7 +47,9 @@ def scoring(
         keep: Whether the run goes to the local store or stays in memory.
     Raises: EvalsiError: whatever is wrong with the request. Nothing has been asked or graded then.
     """
-    judge = make_judge(request.judge, settings, use_cache=request.use_cache) if _wants_judge(request, settings) else None
+    judge = (
+        make_judge(request.judge, settings, use_cache=request.use_cache) if _wants_judge(request, settings) else None
+    )
     context = EvalContext(judge=judge, seed=request.plan.seed, level=request.plan.level)
     panel = Panel(
         evaluators=bind_all(request.evaluators, context),
