@@ -177,14 +177,16 @@ def _source_of(code: Callable[..., Any]) -> str:
 
 def _construct(definition: Definition, free: Mapping[str, Any]) -> Any:
     wanted = _parameters(definition, definition.code, allowed=_FREE)
-    try:
-        with crossing(definition.name):
+    with crossing(definition.name):
+        try:
             instance = definition.code(**{name: free[name] for name in wanted})
             setup = getattr(instance, "setup", None)
             if setup is not None:
                 setup(**{name: free[name] for name in _parameters(definition, setup, allowed=_FREE)})
-    except ValueError as error:
-        raise InvalidParamsError(f"{definition.name}: {error}") from error
+        except ValueError as error:
+            raise InvalidParamsError(
+                f"{definition.name}: {error}", hint=f"see: evalsi catalog {definition.name}"
+            ) from error
     return instance
 
 

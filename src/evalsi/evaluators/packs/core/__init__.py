@@ -1,0 +1,1 @@
+"""Pack `core`: what an output says or holds, checked without a model. Also what it took: latency, tokens, cost."""
