@@ -43,5 +43,11 @@ BUILTIN: dict[str, dict[str, str]] = {
         "secret-leak": "safety.secret_leak:secret_leak",
         "system-prompt-leak": "safety.system_prompt_leak:system_prompt_leak",
     },
-    "ml-classic": {},
+    "ml-classic": {
+        "classification": "ml_classic.classification:classification",
+        "classifier-calibration": "ml_classic.classifier_calibration:classifier_calibration",
+        "ranking": "ml_classic.ranking:ranking",
+        "regression": "ml_classic.regression:regression",
+        "roc-auc": "ml_classic.roc_auc:roc_auc",
+    },
 }
