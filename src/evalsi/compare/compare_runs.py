@@ -136,7 +136,7 @@ def compare_runs(
     shared = [key for key in before.rows if key in after.rows]
     rows_before = np.array([before.rows[key] for key in shared], dtype=np.int64)
     rows_after = np.array([after.rows[key] for key in shared], dtype=np.int64)
-    clusters = [before.clusters[row] for row in rows_before] if cluster_by else None
+    clusters = [before.clusters[row] for row in rows_before.tolist()] if cluster_by else None
     compared: list[PairedMetric] = []
     values: dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]] = {}
     for name in before.metrics:
@@ -160,7 +160,13 @@ def compare_runs(
         )
     compared = decide(compared, plan)
     changed = _changed(compared, values)
-    shown = _texts(baseline, candidate, [(shared[row], *change) for row, *change in changed[:max_flips]], before, after)
+    shown = _texts(
+        baseline,
+        candidate,
+        [(shared[row], metric, first, second) for row, metric, first, second in changed[:max_flips]],
+        before,
+        after,
+    )
     return Comparison(
         baseline=baseline.title,
         candidate=candidate.title,

@@ -7,7 +7,7 @@ errors, explanations, costs) for the rows that have any. Result messages are bui
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, nan
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 import numpy as np
@@ -197,7 +197,7 @@ class ColumnsBuilder:
             self._put_label(row, output, value)
             return
         if isinstance(value, np.generic):
-            value: Any = value.item()
+            value = cast("Any", value).item()
         verdict = isinstance(value, bool)
         if not verdict and not isinstance(value, (int, float)):
             raise ScoreError(f"{output}: the evaluator returned {type(value).__name__}, which is no score")

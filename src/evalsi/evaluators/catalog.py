@@ -127,8 +127,7 @@ def _load_object(reference: str) -> Definition:
     try:
         return _as_definition(getattr(module, attribute), reference)
     except AttributeError:
-        named: dict[str, object] = vars(module)
-        candidates = [name for name, value in named.items() if isinstance(value, Definition)]
+        candidates = [name for name in dir(module) if isinstance(getattr(module, name), Definition)]
         raise UnknownNameError("evaluator", attribute, candidates, where=place) from None
 
 

@@ -62,6 +62,18 @@ class _ResultLine(msgspec.Struct):
     session_id: str = ""
 
 
+class _ForeignDataset(msgspec.Struct):
+    source: str = ""
+    sha256: str = ""
+
+
+class _ForeignManifest(msgspec.Struct):
+    """What we take over from another writer's manifest."""
+
+    evalsi_version: str = ""
+    dataset: _ForeignDataset = _ForeignDataset()
+
+
 _RESULT = msgspec.json.Decoder(_ResultLine)
 
 
@@ -148,30 +160,32 @@ def _foreign(path: Path) -> GradedRun:
     if "results" not in plain:
         raise InvalidDataError("there is no `results` in it", where=str(path))
     lines = msgspec.convert(plain["results"], list[_ResultLine])
-    bodies: dict[str, Any] = {str(record.get("id", "")): record for record in plain.get("records") or []}
+    bodies = {str(body.get("id", "")): body for body in _objects(plain, "records")}
     per_record = [line for line in lines if line.record_id]
     keys = list(dict.fromkeys((line.record_id, line.trial) for line in per_record))
     records = [json_codec.convert({**bodies.get(key[0], {}), "id": key[0]}, Record) for key in keys]
     rows = {key: row for row, key in enumerate(keys)}
     columns = [_columns(_in_rows(group, rows)) for group in _by_evaluator(per_record).values()]
     whole = [_columns(group) for group in _by_evaluator([line for line in lines if not line.record_id]).values()]
-    summaries = [_foreign_summary(summary) for summary in plain.get("summaries") or []]
-    manifest: dict[str, Any] = plain.get("manifest") or {}
+    summaries = [_foreign_summary(summary) for summary in _objects(plain, "summaries")]
+    manifest = msgspec.convert(plain.get("manifest") or {}, _ForeignManifest)
     return GradedRun(
         source=str(path),
         manifest=RunManifest(
             name=path.stem,
-            evalsi_version=str(manifest.get("evalsi_version", "")),
+            evalsi_version=manifest.evalsi_version,
             dataset=DatasetManifest(
-                source=str((manifest.get("dataset") or {}).get("source", "")),
-                sha256=str((manifest.get("dataset") or {}).get("sha256", "")),
-                records=len(records),
+                source=manifest.dataset.source, sha256=manifest.dataset.sha256, records=len(records)
             ),
         ),
         summaries=summaries,
         read_rows=lambda: iter([GradedRows(0, encode_records(records), columns)] if records else []),
         whole=whole,
     )
+
+
+def _objects(document: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    return msgspec.convert(document.get(key) or [], list[dict[str, Any]])
 
 
 def _foreign_summary(plain: dict[str, Any]) -> MetricSummary:
