@@ -9,6 +9,7 @@ import click
 
 from evalsi.cli.judge_options import judge_options
 from evalsi.cli.metric_table import FORMATS, print_summaries
+from evalsi.cli.collector import tune_collector
 from evalsi.cli.progress import ProgressLine, StopSwitch
 from evalsi.cli.terminal import say
 
@@ -106,6 +107,7 @@ def evaluate(**flags: Any) -> int:
     from evalsi.settings import Settings
     from evalsi.wiring import scoring
 
+    tune_collector()
     if flags["output"] is not None:
         check_path(Path(flags["output"]))
     if flags["report_path"] is not None:

@@ -62,7 +62,7 @@ class _ResultLine(msgspec.Struct):
     session_id: str = ""
 
 
-class _ForeignDataset(msgspec.Struct):
+class _ForeignDataset(msgspec.Struct, frozen=True):
     source: str = ""
     sha256: str = ""
 

@@ -207,6 +207,12 @@ def same_number(a: Number, b: Number, tolerance: Tolerance) -> bool:
 def _close(a: Decimal, b: Decimal, tolerance: Tolerance) -> bool:
     if a == b:
         return True
+    # Floats settle what is far apart; what is within a hundredth of the tolerance goes on to exact decimals.
+    near, far = float(a), float(b)
+    if abs(near - far) > 1.01 * max(tolerance.absolute, tolerance.relative * max(abs(near), abs(far))) + 1e-12 * abs(
+        near
+    ):
+        return False
     with localcontext() as context:
         context.prec = 60
         try:
