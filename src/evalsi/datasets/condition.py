@@ -20,6 +20,7 @@ VARIABLES = ("id", "input", "output", "reference", "metadata", "usage", "row")
 
 _PLACE = re.compile(r"<input>:(\d+):(\d+): ([^\n]*?)(?: \[[A-Z_]+\])?$", re.MULTILINE)
 _UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
+_MISSING_KEY = re.compile(r'[Kk]ey not found in map : "(\w+)"')
 _INT64 = 2**63
 
 
@@ -77,11 +78,11 @@ class Condition:
             return bool(value.plain_value())
         if value.type() == self._error:
             reason = str(value.plain_value()).partition(": ")[2] or str(value.plain_value())
-            missing = "no such key" in reason.casefold() or "key not found" in reason.casefold()
+            key = _MISSING_KEY.search(reason)
             raise InvalidSpecError(
                 f"the condition {self._text!r} has no answer: {reason}",
                 where=part.where(place),
-                hint="guard it, for example has(metadata.topic) && metadata.topic == 'x'" if missing else None,
+                hint=f"where leaving such rows out is meant, say so: has(metadata.{key[1]}) && …" if key else None,
             )
         raise InvalidSpecError(
             f"the condition {self._text!r} gives {value.type().name()} here, not true or false", where=part.where(place)

@@ -290,7 +290,9 @@ class Scan:
             more = "; ".join(f"{place}: {text}" for place, text in others)
             reason += f" (and {len(others)} more: {more})"
         kind = InvalidDataError if broken else DuplicateIdError
-        raise kind(reason, where=where, hint="correct this, or choose to skip invalid rows")
+        raise kind(
+            reason, where=where, hint='correct this, or leave invalid rows out (--skip-invalid; on_invalid="skip")'
+        )
 
     def _nothing_left(self, skipped: list[SkippedRow]) -> EvalsiError:
         name = self._parts[0].name
