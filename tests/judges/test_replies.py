@@ -355,7 +355,8 @@ def test_every_claim_needs_exactly_one_verdict(numbers: list[int], expected: boo
     rows = [{"claim": number, "verdict": "supported" if number == 1 else "unsupported"} for number in numbers]
     text = json.dumps({"verdicts": rows})
     if expected:
-        assert read_claim_verdicts(reply(text), 2, ("supported", "unsupported")) == ["supported", "unsupported"]
+        verdicts = read_claim_verdicts(reply(text), 2, ("supported", "unsupported"))
+        assert [verdict.label for verdict in verdicts] == ["supported", "unsupported"]
     else:
         with pytest.raises(ReplyError):
             read_claim_verdicts(reply(text), 2, ("supported", "unsupported"))

@@ -7,6 +7,7 @@
 | letter grade after an anchor | `grade.read_grade` | `GRADE: C` |
 | one-word label | `label.read_label` | `Verdict: INCORRECT` |
 | claims, and a verdict on each | `claims.read_claims`, `claims.read_claim_verdicts` | `{"verdicts": [{"claim": 1, "verdict": "supported"}]}` |
+| verdicts on numbered things | `numbered.read_numbered` | `{"passages": [{"passage": 1, "relevant": true}]}` |
 | preference between two answers | `preference.read_preference` | `[[B]]` |
 | rating weighed by token probabilities | `probabilities.expected_rating` | the alternatives of one token |
 

@@ -4,13 +4,22 @@ Verdicts come back by the number of the claim, so that a skipped or invented cla
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from evalsi.judges.replies.json_form import JsonForm, LabelField, ListField, NumberField, TextField
+from evalsi.judges.replies.json_form import JsonForm, LabelField, ListField, TextField
+from evalsi.judges.replies.numbered import numbered_form, read_numbered
 from evalsi.judges.replies.own_words import unreadable
 from evalsi.ports.chat_model import ChatReply
 
 CLAIMS_FORM = JsonForm((ListField("claims", about="one self-contained statement each"),))
 """What the first step must reply with; an empty list says that the text claims nothing."""
+
+
+class ClaimVerdict(NamedTuple):
+    """The label that the judge gave a claim, and why."""
+
+    label: str
+    reason: str
 
 
 def read_claims(reply: ChatReply, *, most: int = 200) -> list[str]:
@@ -28,27 +37,17 @@ def read_claims(reply: ChatReply, *, most: int = 200) -> list[str]:
 
 def claim_verdicts_form(labels: Sequence[str]) -> JsonForm:
     """What the second step must reply with: a numbered verdict on each claim, the reason before it."""
-    fields = (
-        NumberField("claim", 1, 100_000, whole=True, about="number of the claim"),
-        TextField("reason", about="one sentence"),
-        LabelField("verdict", tuple(labels)),
+    return numbered_form(
+        "verdicts", "claim", (TextField("reason", about="one sentence"), LabelField("verdict", tuple(labels)))
     )
-    return JsonForm((ListField("verdicts", fields),))
 
 
-def read_claim_verdicts(reply: ChatReply, count: int, labels: Sequence[str]) -> list[str]:
-    """The label of claims 1 to `count`, in their order.
+def read_claim_verdicts(
+    reply: ChatReply, count: int, labels: Sequence[str], *, material: Sequence[str] = ()
+) -> list[ClaimVerdict]:
+    """The verdicts on claims 1 to `count`, in their order.
 
     Raises: ReplyError: a claim without a verdict or with two different ones, or a verdict on no claim.
     """
-    rows = claim_verdicts_form(labels).read(reply)["verdicts"]
-    wanted = f"one verdict on each of the {count} claims"
-    by_claim: dict[int, str] = {}
-    for row in rows:
-        if by_claim.setdefault(row["claim"], row["verdict"]) != row["verdict"]:
-            raise unreadable(reply, wanted, why=f"the judge gave two verdicts on claim {row['claim']}")
-    missing = [number for number in range(1, count + 1) if number not in by_claim]
-    if missing or len(by_claim) != count:
-        odd = f"left out claim {missing[0]}" if missing else f"judged claim {max(by_claim)}, which does not exist"
-        raise unreadable(reply, wanted, why=f"the judge {odd}")
-    return [by_claim[number] for number in range(1, count + 1)]
+    rows = read_numbered(reply, claim_verdicts_form(labels), count, material=material)
+    return [ClaimVerdict(row["verdict"], row["reason"]) for row in rows]

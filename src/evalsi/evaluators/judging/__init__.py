@@ -1,0 +1,1 @@
+"""What every evaluator that asks a judge shares: how a record is shown, and how verdicts become scores."""
