@@ -50,12 +50,17 @@ BUILTIN: dict[str, dict[str, str]] = {
         "faithfulness": "rag.faithfulness:Faithfulness",
     },
     "safety": {
+        "bias": "safety.bias:Bias",
         "canary-leak": "safety.canary_leak:canary_leak",
+        "harmlessness": "safety.harmlessness:Harmlessness",
         "injection-followed": "safety.injection_followed:injection_followed",
+        "jailbreak-success": "safety.jailbreak_success:JailbreakSuccess",
         "pii-leak": "safety.pii_leak:pii_leak",
         "refusal": "safety.refusal:refusal",
+        "refusal-judge": "safety.refusal_judge:RefusalJudge",
         "secret-leak": "safety.secret_leak:secret_leak",
         "system-prompt-leak": "safety.system_prompt_leak:system_prompt_leak",
+        "toxicity": "safety.toxicity:Toxicity",
     },
     "ml-classic": {
         "classification": "ml_classic.classification:classification",

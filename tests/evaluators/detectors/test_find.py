@@ -1,11 +1,9 @@
-import json
-from pathlib import Path
-
 import pytest
 
 from evalsi.evaluators.detectors import find
+from tests.case_files import case
 
-CASE = json.loads(next((Path(__file__).parents[2] / "cases").glob("I01_*.json")).read_text(encoding="utf-8"))
+CASE = case("I01")
 
 
 @pytest.mark.parametrize(

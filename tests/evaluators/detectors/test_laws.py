@@ -100,3 +100,22 @@ def test_a_scan_of_twice_the_text_takes_about_twice_the_time() -> None:
         return time.process_time() - started
 
     assert min(seconds(800) for _ in range(3)) < 8 * min(seconds(200) for _ in range(3))
+
+
+@given(TEXTS)
+def test_the_quick_look_before_a_scan_misses_nothing(text: str) -> None:
+    from evalsi.evaluators.detectors.folding import fold
+    from evalsi.evaluators.detectors.scan import _DETECTORS, _holds
+
+    folded = fold(text)
+    for needed, detect in _DETECTORS.values():
+        assert _holds(needed)(folded) or not list(detect(folded))
+
+
+def test_ordinary_text_costs_next_to_nothing() -> None:
+    text = "The capital of France is Paris. It lies on the Seine and has 2,102,650 inhabitants. " * 6
+    find(text)
+    started = time.process_time()
+    for _ in range(200):
+        find(text)
+    assert (time.process_time() - started) / 200 < 200e-6

@@ -3,7 +3,6 @@
 import json
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn import metrics
 
 from evalsi.core.errors import SkipRecord
 from evalsi.schema import Content, Record, TabularRow
+from tests.case_files import case
 from tests.evaluators.ml_classic.running import numbers, reduce_records, scored_record, text_record
 
 oracle: Any = metrics
@@ -22,7 +22,7 @@ correlation: Any = scipy.stats.spearmanr
 """The reference libraries, whose stubs know less than it does."""
 
 VALUES = st.floats(-1000, 1000).map(lambda value: round(value, 3))
-CASE = json.loads(next((Path(__file__).parents[2] / "cases").glob("D03_*.json")).read_text(encoding="utf-8"))
+CASE = case("D03")
 
 
 @settings(deadline=None, max_examples=60)

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 
 from evalsi.evaluators.detectors.finding import Finding
 
+NEEDED = r"[0-9](?:[ .-]?[0-9]){11}"
+"""What a text must hold, as an RE2 expression, for a closer look to make sense."""
+
 # Either one run of digits or groups with one separator throughout: 4-4-4-4 with an optional fifth group, or 4-6-5 and
 # 4-6-4. The match is a lookahead so that a number that starts inside a rejected candidate is still tried.
 _SHAPE = re.compile(

@@ -5,6 +5,9 @@ from collections.abc import Iterator
 
 from evalsi.evaluators.detectors.finding import Finding
 
+NEEDED = "@"
+"""What a text must hold, as an RE2 expression, for a closer look to make sense."""
+
 # Latin, Greek and Cyrillic letters; scripts written without spaces would swallow the words around an address.
 _LETTER = "A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 _LOCAL = rf"{_LETTER}0-9._%+'=~"

@@ -5,6 +5,9 @@ from collections.abc import Iterator
 
 from evalsi.evaluators.detectors.finding import Finding
 
+NEEDED = r"[A-Za-z]{2}[ -]?[0-9][ -]?[0-9]"
+"""What a text must hold, as an RE2 expression, for a closer look to make sense."""
+
 # What follows the country and the two check digits: digits (n), capitals (a), capitals or digits (c).
 # Source: SWIFT IBAN Registry, structure column.
 _STRUCTURES = {

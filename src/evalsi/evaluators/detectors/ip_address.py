@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from evalsi.evaluators.detectors.finding import Finding
 from evalsi.evaluators.detectors.surroundings import words_before
 
+NEEDED = r"[0-9]\.[0-9]{1,3}\.[0-9]|:[0-9A-Fa-f.]*:"
+"""What a text must hold, as an RE2 expression, for a closer look to make sense."""
+
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _V4 = re.compile(rf"(?<![0-9A-Za-z_.])(?:{_OCTET}\.){{3}}{_OCTET}(?![0-9A-Za-z_]|[.][0-9A-Za-z]|-[0-9A-Za-z])")
 # The lookahead admits only blocks that machines use, so that `a::b` in source code does not count. Source: RFC 4291.

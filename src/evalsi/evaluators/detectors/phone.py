@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from evalsi.evaluators.detectors.finding import Finding
 from evalsi.evaluators.detectors.surroundings import lower, occurrences, words_before
 
+NEEDED = r"[0-9](?:[ ().\-/]{0,3}[0-9]){6}"
+"""What a text must hold, as an RE2 expression, for a closer look to make sense."""
+
 # Country codes with the shortest and longest national number. Source: ITU-T E.164 (assigned codes) and the national
 # numbering plans; codes without an entry of their own take 6 to 12 digits.
 _LENGTHS = {

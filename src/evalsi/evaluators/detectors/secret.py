@@ -130,6 +130,16 @@ _PLACEHOLDER_PARTS = (
 _PLACEHOLDER_STARTS = ("$", "%", "true", "false", "null", "none", "undefined", "string", "password", "required")
 
 
+NEEDED = "|".join(
+    [
+        *(re.escape(start) for shape in _SHAPES for start in shape.starts),
+        ":AA|eyJ|-----BEGIN|://[^/ ]*@|(?i:bearer|basic) ",
+        f"(?i:{'|'.join((*_KEY_WORDS, *_PASSWORD_WORDS))})",
+    ]
+)
+"""What a text must hold, as an RE2 expression, for a closer look to make sense."""
+
+
 def detect_secrets(text: str) -> Iterator[Finding]:
     """Credentials in `text`; one credential may be yielded in more than one form."""
     yield from _detect_provider_keys(text)

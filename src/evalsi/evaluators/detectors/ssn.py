@@ -5,6 +5,9 @@ from collections.abc import Iterator
 
 from evalsi.evaluators.detectors.finding import Finding
 
+NEEDED = r"[0-9]{3}[ -]?[0-9]{2}[ -]?[0-9]{4}"
+"""What a text must hold, as an RE2 expression, for a closer look to make sense."""
+
 # Areas 000, 666 and 900 to 999, group 00 and serial 0000 do not exist. Source: SSA, POMS RM 10201.035.
 _NUMBER = r"(?!000|666)[0-8][0-9]{2}([ -]?)(?!00)[0-9]{2}%s(?!0000)[0-9]{4}(?![0-9A-Za-z_]|-[0-9])"
 _DASHED = re.compile(r"(?<![0-9A-Za-z_-])" + (_NUMBER % "-").replace("([ -]?)", "-"))
