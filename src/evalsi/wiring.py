@@ -222,8 +222,7 @@ def _chat_model(choice: JudgeChoice, settings: Settings) -> ChatModel:
 
 
 def _prices(settings: Settings) -> PriceTable:
-    shipped = shipped_prices()
-    return shipped.overridden(load_prices(settings.prices)) if settings.prices is not None else shipped
+    return shipped_prices() if settings.prices is None else load_prices(settings.prices)
 
 
 def _judge_manifests(

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from judge_cases import load_case
 
 from evalsi.core.errors import BudgetError, InvalidSpecError, ProviderError, ReplyError
 from evalsi.judges.judge import JudgeSettings, ModelJudge
@@ -17,6 +16,7 @@ from evalsi.judges.spend import Budget
 from evalsi.ports.chat_model import ChatReply, ChatRequest
 from evalsi.ports.judge import JudgePrompt, Verdict
 from evalsi.schema import ErrorKind, Usage
+from tests.case_files import case
 
 GRADE = Template(name="grade", version="1", system="Grade.", user="Answer:\n{{ output }}")
 PRICES = table_of({"judge-1": Price(input=1.0, output=4.0)})
@@ -39,6 +39,9 @@ class Shelf:
 
     def put(self, key: str, value: bytes) -> None:
         self.kept.setdefault(key, value)
+
+    def close(self) -> None:
+        pass
 
 
 Answer = Callable[[ChatRequest, int], "ChatReply | Exception"]
@@ -168,7 +171,7 @@ def pair(change: str) -> int:
     ],
 )
 def test_the_cache_key_holds_whatever_changes_a_reply_and_nothing_else(row: str, calls: int) -> None:
-    assert row in load_case("N01")["input"]["rows"]
+    assert row in case("N01")["input"]["rows"]
     assert pair(row) == calls
 
 
@@ -218,6 +221,20 @@ def test_no_credential_reaches_the_cache() -> None:
         await ask(judge_on(Oracle(always("GRADE: C"), api_key="sk-very-secret"), cache))
         [(key, value)] = cache.kept.items()
         assert "sk-very-secret" not in key + value.decode()
+
+    asyncio.run(run())
+
+
+def test_a_reader_that_has_changed_reads_the_cached_reply_anew() -> None:
+    assert "evaluator code version changed" in case("N01")["input"]["rows"]
+
+    async def run() -> None:
+        cache = Shelf()
+        model = Oracle(always("GRADE: C"))
+        judge = judge_on(model, cache)
+        await ask(judge)
+        verdict = await judge.ask(prompt_for(), lambda reply: grade(reply) == "C")
+        assert (verdict.value, verdict.cached, len(model.asked)) == (True, True, 1)
 
     asyncio.run(run())
 

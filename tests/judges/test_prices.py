@@ -5,13 +5,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from judge_cases import load_case, rows_of
 
 from evalsi.core.errors import InvalidSpecError
 from evalsi.judges.prices import Price, load_prices, shipped_prices, table_of, total_cost
 from evalsi.schema import Usage
+from tests.case_files import case, rows_of
 
-TABLE = table_of({name: Price(**price) for name, price in load_case("Q01")["input"]["prices_per_million"].items()})
+TABLE = table_of({name: Price(**price) for name, price in case("Q01")["input"]["prices_per_million"].items()})
 
 
 def usage_of(row: dict[str, Any]) -> Usage:

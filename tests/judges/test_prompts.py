@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judge_cases import load_case, rows_of
 
 from evalsi.core.errors import InvalidSpecError, MissingFieldError
 from evalsi.judges.prompt import FENCE_RULE, Template, custom_template, enclose, fence_code, fill, values_of_record
 from evalsi.schema import Content, ErrorKind, Message, Messages, Record
+from tests.case_files import case, rows_of
 
 ASKING = Template(
     name="correctness",
@@ -28,7 +28,7 @@ def render(output: Any, **more: Any) -> str:
 
 @pytest.mark.parametrize(("row", "expected"), rows_of("C04"))
 def test_variables_are_filled_once_and_as_they_are(row: Any, expected: Any) -> None:
-    template = load_case("C04")["input"]["template"]
+    template = case("C04")["input"]["template"]
     if isinstance(expected, str):
         assert fill(template, row) == expected
     elif "contains" in expected:

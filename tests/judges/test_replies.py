@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judge_cases import load_case, rows_of
 
 from evalsi.core.errors import InvalidParamsError, ReplyError
 from evalsi.judges.replies.claims import CLAIMS_FORM, claim_verdicts_form, read_claim_verdicts, read_claims
@@ -22,6 +21,7 @@ from evalsi.judges.replies.rating import Scale, read_rating
 from evalsi.judges.replies.reasoning import without_reasoning
 from evalsi.ports.chat_model import ChatReply, TokenAlternatives
 from evalsi.schema import ErrorKind
+from tests.case_files import case, rows_of
 
 SCORE = JsonForm((TextField("reason"), NumberField("score", 0, 1)))
 ONE_TO_TEN = Scale(1, 10)
@@ -66,7 +66,7 @@ def test_a_rating_is_the_rating_and_not_the_scale(row: Any, expected: Any) -> No
 
 @pytest.mark.parametrize(
     ("row", "expected"),
-    list(zip(load_case("C02")["input"]["normalise"], load_case("C02")["expected"]["normalise"], strict=True)),
+    list(zip(case("C02")["input"]["normalise"], case("C02")["expected"]["normalise"], strict=True)),
 )
 def test_normalising_subtracts_the_minimum(row: Any, expected: Any) -> None:
     if expected == "CONFIG_ERROR":

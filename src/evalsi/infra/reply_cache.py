@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS replies (
 
 
 class SqliteReplyCache:
-    """Implements `ports.reply_cache.ReplyCache`. Use from one thread; `close` writes what is left.
+    """Implements `ports.reply_cache.ReplyCache`; safe to use from several threads. `close` writes what is left.
 
     Raises: StoreError: the folder cannot be written.
     """
@@ -48,6 +48,7 @@ class SqliteReplyCache:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"the judge cache cannot be kept: {error.strerror}", where=str(path)) from error
+        self._reading = threading.Lock()
         self._reader = self._opened()
         self._writer: threading.Thread | None = None
         self._ending = threading.Event()
@@ -58,13 +59,15 @@ class SqliteReplyCache:
         pending = self._pending.get(key)
         if pending is not None:
             return pending
-        try:
-            row = self._reader.execute("SELECT value FROM replies WHERE key = ?", (key,)).fetchone()
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
-                return None  # Busy beyond patience: asking the judge again is always right.
-            self._replace(error)
-            return None
+        with self._reading:
+            if self._closed:
+                return None
+            try:
+                row = self._reader.execute("SELECT value FROM replies WHERE key = ?", (key,)).fetchone()
+            except sqlite3.DatabaseError as error:
+                if not isinstance(error, sqlite3.OperationalError):
+                    self._replace(error)
+                return None  # Broken, or busy beyond patience: asking the judge again is always right.
         return None if row is None else _unpacked(row[0])
 
     def put(self, key: str, value: bytes) -> None:
@@ -81,12 +84,13 @@ class SqliteReplyCache:
         """Writes what is left and closes the file. Calling it twice is fine."""
         if self._closed:
             return
-        self._closed = True
+        with self._reading:
+            self._closed = True
+            self._reader.close()
         if self._writer is not None:
             self._queue.put(None)
             self._ending.set()
             self._writer.join()
-        self._reader.close()
 
     def _write(self) -> None:
         """The writer thread: takes whatever has gathered and writes it in one transaction."""
@@ -148,7 +152,7 @@ class SqliteReplyCache:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_BUSY_S)
+    connection = sqlite3.connect(path, timeout=_BUSY_S, check_same_thread=False)
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
 

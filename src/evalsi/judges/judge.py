@@ -78,7 +78,8 @@ class ModelJudge:
     Args:
         model: Where questions go; it applies retries, rate limits and deadlines.
         settings: The model's name and how it is asked.
-        cache: Where readable replies are kept; None asks every question, even identical ones at the same time.
+        cache: Where readable replies are kept; closed with the judge. None asks every question, even identical ones at
+            the same time.
         prices: What tokens cost; the shipped table when None.
         budget: The most this judge may use.
 
@@ -150,8 +151,10 @@ class ModelJudge:
         return digest({"judge": self.fingerprint, "prompt": prompt, "repetition": repetition})
 
     async def close(self) -> None:
-        """Releases the model's connections."""
+        """Releases the model's connections and writes what the cache has not written yet."""
         await self._model.close()
+        if self._cache is not None:
+            await asyncio.to_thread(self._cache.close)
 
     def _request(self, prompt: JudgePrompt) -> ChatRequest:
         settings = self.settings

@@ -13,3 +13,7 @@ class ReplyCache(Protocol):
     def put(self, key: str, value: bytes) -> None:
         """Keeps the first value of a key; putting again changes nothing."""
         ...
+
+    def close(self) -> None:
+        """Returns when everything that was put is kept. Calling it twice is fine."""
+        ...

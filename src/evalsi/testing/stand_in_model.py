@@ -354,7 +354,10 @@ class _Connection(asyncio.Protocol):
         self._serve_buffered()
 
     def _finish(self, answer: Answer | Failure, question: Question | None) -> None:
-        outcome = answer if isinstance(answer, str) and answer in FAILURES else "refused"
+        """Counts, then writes: whoever has read the answer finds it counted."""
+        is_failure = isinstance(answer, str) and answer in FAILURES
+        outcome = answer if is_failure else "refused" if isinstance(answer, Refused) else "answered"
+        self._model.stats.outcomes[str(outcome)] += 1
         headers = (
             {} if self._model.behaviour.retry_after is None else {"Retry-After": self._model.behaviour.retry_after}
         )
@@ -369,21 +372,16 @@ class _Connection(asyncio.Protocol):
                 self._write(
                     _refusal(Refused(status=307, message="moved", headers={"Location": "http://127.0.0.2:9/v1"}))
                 )
-            case "truncated":
-                assert question is not None
-                self._write(_response(200, _reply_body("cut", question)[:-25]))
-            case "dropped":
-                assert question is not None
-                self._write(_response(200, _reply_body("dropped", question))[:-25])
-                if self._transport is not None:
-                    self._transport.close()
             case Refused():
                 self._write(_refusal(answer))
             case _:
                 assert question is not None
-                outcome = "answered"
-                self._write(_response(200, _reply_body(answer, question)))
-        self._model.stats.outcomes[outcome] += 1
+                whole = _response(200, _reply_body(answer, question))
+                if answer == "truncated":
+                    whole = _response(200, _reply_body("cut", question)[:-25])
+                self._write(whole[:-25] if answer == "dropped" else whole)
+                if answer == "dropped" and self._transport is not None:
+                    self._transport.close()
 
     def _write(self, data: bytes) -> None:
         if self._transport is not None and not self._transport.is_closing():

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -14,7 +15,7 @@ from evalsi.ports.chat_model import ChatReply, ChatRequest
 from evalsi.testing.stand_in_model import Behaviour, StandInModel
 
 
-def question(text: str = "Is 4 right?", **more: object) -> ChatRequest:
+def question(text: str = "Is 4 right?", **more: Any) -> ChatRequest:
     return msgspec.convert({"model": "m-1", "messages": [{"role": "user", "content": text}], **more}, ChatRequest)
 
 
@@ -50,7 +51,7 @@ def test_recording_again_adds_only_what_is_new(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [{"temperature": 0.5}, {"max_tokens": 5}, {"seed": 1}, {"effort": "low"}])
-def test_another_question_has_no_answer_and_says_so(tmp_path: Path, change: dict[str, object]) -> None:
+def test_another_question_has_no_answer_and_says_so(tmp_path: Path, change: dict[str, Any]) -> None:
     path = tmp_path / "replies.jsonl"
     record(path, question())
     with pytest.raises(ProviderError, match="has no answer to this question; record again"):
