@@ -13,6 +13,7 @@ from evalsi.datasets import open_dataset
 from evalsi.engine.make_panel import bind_all
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext
+from evalsi.infra.calibration_files import CalibrationFiles
 from evalsi.infra.git_state import git_state
 from evalsi.infra.memory_run_store import MemoryRunStore
 from evalsi.infra.store import open_run_store
@@ -131,6 +132,11 @@ def kept_run(run_id: str, settings: Settings) -> GradedRun:
 
     with reading_store(settings) as store:
         return replace(stored_run(store, run_id), read_rows=read)
+
+
+def calibration_files(settings: Settings) -> CalibrationFiles:
+    """Where calibrations of judges are kept."""
+    return CalibrationFiles(settings.directory / "calibrations")
 
 
 def make_judge(choice: JudgeChoice, settings: Settings, *, use_cache: bool = True) -> ModelJudge:

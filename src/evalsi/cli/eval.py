@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from evalsi.cli.collector import tune_collector
 from evalsi.cli.judge_options import judge_options
 from evalsi.cli.metric_table import FORMATS, print_summaries
-from evalsi.cli.collector import tune_collector
 from evalsi.cli.progress import ProgressLine, StopSwitch
 from evalsi.cli.terminal import say
 

@@ -234,7 +234,7 @@ def _is_whole(value: Decimal) -> bool:
 
 
 def _shift(value: Decimal, places: int) -> Decimal:
-    """value * 10^places, with all its digits."""
+    """Value * 10^places, with all its digits."""
     sign, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     return Decimal((sign, digits, exponent + places))
