@@ -21,6 +21,7 @@ from evalsi.schema import (
     DatasetManifest,
     ErrorKind,
     EvaluatorManifest,
+    Fault,
     Gate,
     GateResult,
     GateStat,
@@ -151,7 +152,7 @@ def demo_evaluators(assistant: str) -> list[Definition]:
         try:
             return json.loads(row["reply"]), usage
         except json.JSONDecodeError as error:
-            failed = ScoreError("the judge's reply holds no verdict", kind=ErrorKind.JUDGE_PARSE)
+            failed = ScoreError("the judge's reply holds no verdict", kind=ErrorKind.JUDGE_PARSE, fault=Fault.JUDGE)
             failed.detail = row["reply"]
             raise failed from error
 

@@ -60,6 +60,8 @@ class CaseView:
     row: int
     headline: str
     excerpt: str
+    why: str
+    """The beginning of what the evaluator of `headline` said."""
     passages: list[Passage]
     difference: str
     context: list[Passage]
@@ -84,7 +86,8 @@ def case_view(case: Case, *, metric: str, anchor: str) -> CaseView:
         identifier=record.id,
         row=case.row,
         headline=next((line.value for line in lines if line.metric == metric), ""),
-        excerpt=one_line(text_of(record.output) or text_of(record.input), 160),
+        excerpt=one_line(text_of(record.output), 160) or "no output",
+        why=next((one_line(line.explanation, 160) for line in lines if line.metric == metric), ""),
         passages=passages,
         difference=compared.says if compared is not None else "",
         context=_context(record),

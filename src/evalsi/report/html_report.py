@@ -9,6 +9,7 @@ import hashlib
 import shlex
 from base64 import b64encode
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from evalsi import __version__
 from evalsi.report import figures, plot
 from evalsi.report.case_view import CaseView, case_view
 from evalsi.report.findings import Findings, gather
@@ -69,7 +69,7 @@ def _page(findings: Findings) -> dict[str, Any]:
         "script": Markup(script),  # noqa: S704 - our own file
         "style_digest": _digest(style),
         "script_digest": _digest(script),
-        "version": __version__,
+        "version": version("evalsi"),
         "sources": _sources(findings),
         "partial": _partly_scored(findings),
     }

@@ -134,7 +134,8 @@ def _slices(findings: Findings) -> str:
     ]
     looked = f"{plural(slices.slices, 'slice')} of {plural(len(slices.tables), 'key')} were looked at"
     if not found:
-        return f"**Slices**: {looked}; none differs from the rest beyond chance (Holm)."
+        says = "none differs from the rest beyond chance (Holm)" if slices.tests else "none could be tested"
+        return f"**Slices**: {looked}; {says}."
     more = f"\n- and {plural(len(found) - 12, 'more slice')}" if len(found) > 12 else ""
     return f"**Slices that differ from the rest** ({looked}, Holm-adjusted)\n\n" + "\n".join(found[:12]) + more
 

@@ -251,7 +251,7 @@ def natural_order(label: str) -> tuple[int, float, str]:
         value = float(label)
     except ValueError:
         return (1, 0.0, label.casefold())
-    return (0, value, label) if value == value else (1, 0.0, label)  # noqa: PLR0124 - "nan" is text here
+    return (0, value, label) if value == value else (1, 0.0, label)
 
 
 def _marked(tested: list[tuple[SliceFigure, float, float]], alpha: float) -> dict[int, SliceFigure]:
