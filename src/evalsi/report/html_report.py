@@ -1,0 +1,184 @@
+"""The report as one HTML file that needs nothing else: no network, no script to be read, no text that is not escaped.
+
+Templates are rendered with escaping on for every expression, after `visible_text.plain` has made hidden characters
+visible. A content security policy names the digests of our one style sheet and one script and forbids all else, so
+text that slipped through could neither run nor load anything.
+"""
+
+import hashlib
+import shlex
+from base64 import b64encode
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from evalsi.report import figures, plot
+from evalsi.report.case_view import CaseView, case_view
+from evalsi.report.findings import Findings, gather
+from evalsi.report.metric_view import MetricView
+from evalsi.report.report_options import ReportOptions
+from evalsi.report.usage_tally import UsageFigure
+from evalsi.report.verdict import opening
+from evalsi.report.visible_text import marked_up, one_line, plain
+from evalsi.results.graded_run import GradedRun
+from evalsi.schema import MetricSummary
+from evalsi.stats import Interval
+
+_OPTIONS = ReportOptions()
+
+
+def write_html(run: GradedRun, path: Path, *, options: ReportOptions = _OPTIONS) -> None:
+    """Writes the report beside `path` and moves it there when it is whole."""
+    findings = gather(run, options)
+    unfinished = path.with_name(path.name + ".unfinished")
+    with unfinished.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(_environment().get_template("report.html.jinja").generate(**_page(findings)))
+    unfinished.replace(path)
+
+
+def html_report(run: GradedRun, options: ReportOptions = _OPTIONS) -> str:
+    """The report as text, for who keeps or serves it themselves."""
+    return _environment().get_template("report.html.jinja").render(**_page(gather(run, options)))
+
+
+def _page(findings: Findings) -> dict[str, Any]:
+    style, script = _asset("report.css"), _asset("report.js")
+    manifest = findings.run.manifest
+    started, finished = manifest.started_at, manifest.finished_at
+    took = (finished - started).total_seconds() if started and finished else None
+    cases = [
+        (
+            found,
+            [case_view(case, metric=found.metric.name, anchor=f"case-{i}-{j}") for j, case in enumerate(found.cases)],
+        )
+        for i, found in enumerate(findings.worst)
+    ]
+    return {
+        "findings": findings,
+        "opening": opening(findings),
+        "manifest": manifest,
+        "took": took,
+        "cases": cases,
+        "commands": _commands(findings),
+        "style": Markup(style),  # noqa: S704 - our own file
+        "script": Markup(script),  # noqa: S704 - our own file
+        "style_digest": _digest(style),
+        "script_digest": _digest(script),
+        "version": version("evalsi"),
+        "sources": _sources(findings),
+        "partial": _partly_scored(findings),
+    }
+
+
+def _commands(findings: Findings) -> list[tuple[str, str]]:
+    """What to type to get here again and to go on."""
+    manifest = findings.run.manifest
+    reference = shlex.quote(manifest.run_id or findings.run.source)
+    made = [("run it again", shlex.join(manifest.argv))] if manifest.argv else []
+    return [
+        *made,
+        ("this report", f"evalsi report {reference} -o report.html"),
+        ("compare with another run", f"evalsi compare {reference} OTHER-RUN"),
+    ]
+
+
+def _sources(findings: Findings) -> list[tuple[str, list[UsageFigure]]]:
+    """Usage by source, the answers first."""
+    order = dict.fromkeys(figure.source for figure in findings.usage.figures)
+    named = sorted(order, key=lambda source: (source != "", source))
+    return [(source, [f for f in findings.usage.figures if f.source == source]) for source in named]
+
+
+def _partly_scored(findings: Findings) -> list[bool]:
+    """For each headline metric, whether a slice has records without a value of it, so that its n stands beside."""
+    slices = [one for table in findings.slices.tables for one in table.slices]
+    return [any(one.figures[index].estimate.n != one.rows for one in slices) for index in range(len(findings.headline))]
+
+
+def _asset(name: str) -> str:
+    return (files("evalsi.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    """A source expression of a content security policy."""
+    return "sha256-" + b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@cache
+def _environment() -> Environment:
+    environment: Any = Environment(
+        loader=PackageLoader("evalsi.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=plain,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        number=figures.number,
+        signed=figures.signed,
+        tick=figures.tick,
+        count=figures.count,
+        plural=figures.plural,
+        bounds=figures.bounds,
+        money=figures.money,
+        seconds=figures.seconds,
+        date=figures.date,
+        text=marked_up,
+        one_line=one_line,
+        measured=_measured,
+    )
+    environment.globals.update(
+        percent=figures.percent,
+        mean_plot=_mean_plot,
+        slice_plot=_slice_plot,
+        histogram=_histogram,
+        usage_histogram=_usage_histogram,
+        coverage_bar=_coverage_bar,
+    )
+    return environment
+
+
+def _measured(value: float | None, measure: str) -> str:
+    """A figure of usage in its unit."""
+    if measure == "latency":
+        return figures.seconds(value)
+    if measure == "cost_usd":
+        return figures.money(value)
+    return figures.NONE if value is None else figures.count(round(value))
+
+
+def _mean_plot(view: MetricView) -> Markup:
+    summary = view.summary
+    if summary.mean is None or not view.is_numeric:
+        return plot.interval_plot(None, None)
+    ends = (view.place(summary.ci.low), view.place(summary.ci.high)) if summary.ci is not None else None
+    return plot.interval_plot(view.place(summary.mean), ends)
+
+
+def _slice_plot(view: MetricView, value: float | None, interval: Interval | None) -> Markup:
+    ends = (view.place(interval.low), view.place(interval.high)) if interval is not None else None
+    return plot.interval_plot(None if value is None else view.place(value), ends)
+
+
+def _histogram(findings: Findings, view: MetricView) -> Markup:
+    found = findings.histograms[view.name]
+    return plot.histogram_plot(found, label=plot.histogram_label(found))
+
+
+def _usage_histogram(figure: UsageFigure) -> Markup:
+    return plot.histogram_plot(figure.histogram, label=plot.histogram_label(figure.histogram))
+
+
+def _coverage_bar(summary: MetricSummary) -> Markup:
+    total = summary.total or 1
+    parts = (("scored", summary.n), ("skipped", summary.skipped), ("errors", summary.errors + summary.cancelled))
+    return plot.share_bar([(name, amount / total) for name, amount in parts if amount])
+
+
+__all__ = ["CaseView", "html_report", "write_html"]

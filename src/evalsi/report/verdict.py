@@ -1,0 +1,162 @@
+"""The first line of a report: what can be said, in a word and a sentence, and what a reader must know beside it.
+
+Its own module because the page and the comment must open with the same words. What always holds: where nothing was
+scored no other word than NOTHING SCORED or NO DATA is printed, and a gate without data is never a pass.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from evalsi.report.figures import bounds, count, number, percent, plural
+from evalsi.report.findings import Findings
+from evalsi.report.metric_view import MetricView
+from evalsi.schema import Gate, GateResult, GateStat, RunStatus
+
+Word = Literal["PASS", "FAIL", "NO DATA", "NOTHING SCORED", "SCORED"]
+SMALL_N = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateLine:
+    """A gate in words, for example stat "mean", limits "≥ 0.9"."""
+
+    word: Literal["PASS", "FAIL", "NO DATA"]
+    metric: str
+    stat: str
+    limits: str
+    value: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remark:
+    """What a reader must know. `sentence` goes on about `metric`, unless that is "", and is ours or the manifest's."""
+
+    sentence: str
+    metric: str = ""
+    ours: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opening:
+    """The verdict. `metric` is the metric that `sentence` goes on about, "" for none: its name is text of others."""
+
+    word: Word
+    metric: str
+    sentence: str
+    gates: list[GateLine] = field(default_factory=list[GateLine])
+    warnings: list[Remark] = field(default_factory=list[Remark])
+
+
+def opening(findings: Findings) -> Opening:
+    gates = [gate_line(result) for result in findings.run.gates]
+    warnings = _warnings(findings)
+    if findings.scored == 0:
+        return Opening(word="NOTHING SCORED", metric="", sentence=_nothing(findings), gates=gates, warnings=warnings)
+    words = [gate.word for gate in gates]
+    word: Word = "SCORED"
+    if gates:
+        word = "FAIL" if "FAIL" in words else "NO DATA" if "NO DATA" in words else "PASS"
+    deciding = next((gate for gate in gates if gate.word == word), None)
+    if deciding is not None:
+        sentence = f"{_decided(deciding, findings)} {words.count('PASS')} of {plural(len(gates), 'gate')} met."
+        return Opening(word=word, metric=deciding.metric, sentence=sentence, gates=gates, warnings=warnings)
+    view = (findings.headline or [view for view in findings.metrics if view.summary.n])[0]
+    return Opening(word=word, metric=view.name, sentence=_measured(view, findings), gates=gates, warnings=warnings)
+
+
+def gate_line(result: GateResult) -> GateLine:
+    gate = result.gate or Gate()
+    stat = {
+        GateStat.CI_LOW: "lower bound",
+        GateStat.CI_HIGH: "upper bound",
+        GateStat.ERROR_RATE: "error rate",
+    }.get(gate.stat, "mean")
+    limits = [f"≥ {_limit(gate.min)}"] if gate.min is not None else []
+    limits += [f"≤ {_limit(gate.max)}"] if gate.max is not None else []
+    word = "NO DATA" if result.value is None else "PASS" if result.passed else "FAIL"
+    return GateLine(
+        word=word,
+        metric=gate.metric,
+        stat=stat,
+        limits=" and ".join(limits),
+        value=number(result.value),
+        reason=result.reason,
+    )
+
+
+def _limit(value: float) -> str:
+    return f"{value:g}"
+
+
+def _decided(gate: GateLine, findings: Findings) -> str:
+    """The number that decided, with its interval."""
+    asked = f"the gate asks for {gate.limits}" if gate.limits else "the gate sets no limit"
+    if gate.word == "NO DATA":
+        return f"has no {gate.stat}; {asked}."
+    summary = findings.run.summary(gate.metric)
+    interval = f" {bounds(summary.ci)}" if summary is not None and summary.ci is not None else ""
+    return f"{gate.stat} {gate.value}{interval if gate.stat == 'mean' else ''}; {asked}."
+
+
+def _measured(view: MetricView, findings: Findings) -> str:
+    summary = view.summary
+    if not view.is_numeric:
+        most = max(summary.labels.items(), key=lambda item: item[1], default=("", 0))
+        return f"gave labels to {plural(summary.n, 'record')}; the commonest is on {count(most[1])} of them."
+    interval = f"{findings.level:.0%} interval {bounds(summary.ci)}" if summary.ci else "no interval"
+    whole = summary.total in (0, summary.n)
+    scored = plural(summary.n, "record") if whole else f"{count(summary.n)} of {plural(summary.total, 'record')}"
+    return f"{number(summary.mean)}, {interval}, over {scored}."
+
+
+def _nothing(findings: Findings) -> str:
+    if not findings.records:
+        return "The run holds no record, so there is nothing to say about the target."
+    summaries = {view.summary.evaluator: view.summary for view in findings.metrics}.values()
+    parts = [
+        plural(total, noun)
+        for noun, total in (
+            ("error", sum(summary.errors for summary in summaries)),
+            ("skip", sum(summary.skipped for summary in summaries)),
+            ("cancelled evaluation", sum(summary.cancelled for summary in summaries)),
+        )
+        if total
+    ]
+    because = f": {', '.join(parts)}" if parts else ""
+    return f"No evaluator gave a score for any of {plural(findings.records, 'record')}{because}."
+
+
+def _warnings(findings: Findings) -> list[Remark]:
+    manifest = findings.run.manifest
+    found: list[Remark] = []
+    if manifest.status is RunStatus.CANCELLED:
+        expected = manifest.dataset.records if manifest.dataset else 0
+        of = f" of {count(expected)}" if expected > findings.records else ""
+        found.append(
+            Remark(sentence=f"The run was stopped before its end: {plural(findings.records, 'record')}{of} graded.")
+        )
+    elif manifest.status in (RunStatus.ERROR, RunStatus.RUNNING):
+        found.append(Remark(sentence="The run has not finished; these figures are of its graded part."))
+    partial = [view for view in findings.metrics if view.summary.total and view.summary.n < view.summary.total]
+    partial.sort(key=lambda view: view.summary.n / view.summary.total)
+    found += [Remark(metric=view.name, sentence=_coverage_sentence(view)) for view in partial[:4]]
+    if len(partial) > 4:
+        found.append(Remark(sentence=f"{plural(len(partial) - 4, 'more metric')} did not score every record."))
+    if 0 < findings.records < SMALL_N:
+        only = plural(findings.records, "record")
+        found.append(Remark(sentence=f"Only {only}: the intervals are wide, and small differences mean nothing."))
+    if manifest.dataset is not None and manifest.dataset.rejected:
+        lines = plural(manifest.dataset.rejected, "line")
+        found.append(Remark(sentence=f"{lines} of the dataset could not be read and were left out."))
+    return found + [Remark(sentence=warning, ours=False) for warning in manifest.warnings]
+
+
+def _coverage_sentence(view: MetricView) -> str:
+    summary = view.summary
+    amounts = (("error", summary.errors), ("skip", summary.skipped))
+    why = [plural(amount, noun) for noun, amount in amounts if amount]
+    why += [f"{count(summary.cancelled)} cancelled"] if summary.cancelled else []
+    reasons = f": {', '.join(why)}" if why else ""
+    share = percent(summary.n, summary.total)
+    return f"scored {count(summary.n)} of {count(summary.total)} ({share}){reasons}. The rest says nothing about the target."
