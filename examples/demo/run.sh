@@ -2,19 +2,20 @@
 # The demo: two assistants answered the same 160 questions; which one is better, and can you be sure?
 # Needs no network and no key: the judge's replies are recorded.
 set -euo pipefail
-cd "$(dirname "$0")"
-out=${1:-../../build/demo}
+cd "$(dirname "$0")/../.."
+out=${1:-build/demo}
+data=examples/demo/data
 mkdir -p "$out"
 export EVALSI_DIR="$out/.evalsi"
 rm -rf "$EVALSI_DIR"
 
 evaluators=exact-match,contains,token-f1,rouge,numeric-match,refusal,pii-leak,latency,correctness,faithfulness
-judge=(--judge-provider recorded --judge-recording data/judge_recording.jsonl)
+judge=(--judge-provider recorded --judge-recording "$data/judge_recording.jsonl")
 
 for assistant in aster birch; do
   echo
   echo "== $assistant: 160 answers =="
-  evalsi eval --data "data/$assistant.jsonl" --evaluators "$evaluators" "${judge[@]}" \
+  evalsi eval --data "$data/$assistant.jsonl" --evaluators "$evaluators" "${judge[@]}" \
     --name "$assistant" --output "$out/$assistant.json" --quiet
 done
 
@@ -28,7 +29,7 @@ The report: $out/report.html (one file, open it in a browser)
 
 Try next:
   EVALSI_DIR=$out/.evalsi evalsi runs list
-  EVALSI_DIR=$out/.evalsi evalsi report birch -o birch.md
-  evalsi eval --data examples/demo/data/birch.jsonl --evaluators exact-match --where 'metadata.topic == "billing"'
+  EVALSI_DIR=$out/.evalsi evalsi report birch -o $out/birch.md
+  evalsi eval --data $data/birch.jsonl --evaluators exact-match --where 'metadata.topic == "billing"'
   evalsi init my-evals && cd my-evals
 TEXT

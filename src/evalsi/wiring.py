@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from evalsi.core.clock import SystemClock
 from evalsi.core.errors import InvalidDataError, UsageError
 from evalsi.core.version import __version__
@@ -13,10 +15,11 @@ from evalsi.datasets import open_dataset
 from evalsi.engine.make_panel import bind_all
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext
-from evalsi.infra.calibration_files import CalibrationFiles
 from evalsi.infra.git_state import git_state
 from evalsi.infra.memory_run_store import MemoryRunStore
+from evalsi.infra.named_files import NamedFiles
 from evalsi.infra.store import open_run_store
+from evalsi.judges.calibration import CalibrationRecord
 from evalsi.judges.judge import JudgeSettings, ModelJudge
 from evalsi.judges.prices import PriceTable, load_prices, shipped_prices
 from evalsi.judges.spend import Budget
@@ -134,9 +137,19 @@ def kept_run(run_id: str, settings: Settings) -> GradedRun:
         return replace(stored_run(store, run_id), read_rows=read)
 
 
-def calibration_files(settings: Settings) -> CalibrationFiles:
-    """Where calibrations of judges are kept."""
-    return CalibrationFiles(settings.directory / "calibrations")
+def keep_calibration(record: CalibrationRecord, settings: Settings) -> None:
+    """Keeps the newest calibration of an evaluator beside the store."""
+    content = msgspec.json.format(msgspec.json.encode(record), indent=1)
+    NamedFiles(settings.directory / "calibrations").write(record.evaluator, content)
+
+
+def find_calibration(evaluator: str, settings: Settings) -> CalibrationRecord | None:
+    """The newest calibration of the evaluator that reports as `evaluator`; None without one that can be read."""
+    content = NamedFiles(settings.directory / "calibrations").read(evaluator)
+    try:
+        return msgspec.json.decode(content, type=CalibrationRecord) if content is not None else None
+    except msgspec.MsgspecError:
+        return None
 
 
 def make_judge(choice: JudgeChoice, settings: Settings, *, use_cache: bool = True) -> ModelJudge:
@@ -239,8 +252,6 @@ def _judge_manifests(
     base_url = with_defaults(choice, settings).base_url
 
     def now() -> list[JudgeManifest]:
-        import msgspec
-
         plain: dict[str, Any] = msgspec.to_builtins(judge.settings)
         return [
             JudgeManifest(

@@ -48,7 +48,7 @@ def calibrate(run: str, **flags: Any) -> None:
     from evalsi.datasets import DatasetOptions, open_dataset
     from evalsi.score.calibrate_judge import LabelColumns, calibrate_judge, read_labels
     from evalsi.settings import Settings
-    from evalsi.wiring import calibration_files, reading_run
+    from evalsi.wiring import keep_calibration, reading_run
 
     settings = Settings.from_environment()
     columns = LabelColumns(record=flags["record_column"], person=flags["person_column"], label=flags["label_column"])
@@ -62,7 +62,7 @@ def calibrate(run: str, **flags: Any) -> None:
             level=flags["confidence"],
             now=SystemClock().now(),
         )
-    calibration_files(settings).keep(record)
+    keep_calibration(record, settings)
     if flags["output_format"] == "json":
         print(as_json(record))
         return

@@ -37,22 +37,25 @@ def report(run: str, out: str, baseline: str | None, examples: int, slices: tupl
     from contextlib import ExitStack
     from pathlib import Path
 
+    from evalsi.cli.baseline_of import baseline_of
     from evalsi.compare.compare_runs import compare_runs
-    from evalsi.report.write import ReportOptions, check_report_path, report_markdown, write_report
+    from evalsi.report.markdown_report import write_markdown
+    from evalsi.report.report_options import ReportOptions
+    from evalsi.report.write import check_report_path, write_report
     from evalsi.settings import Settings
     from evalsi.wiring import reading_run
 
     settings = Settings.from_environment()
-    options = ReportOptions(examples=examples, slices=slices or None, title=title)
     if out != "-":
         check_report_path(Path(out))
     with ExitStack() as stack:
         graded = stack.enter_context(reading_run(run, settings))
-        comparison = None
+        compared = None
         if baseline is not None:
-            comparison = compare_runs(stack.enter_context(reading_run(baseline, settings)), graded)
+            compared = baseline_of(compare_runs(stack.enter_context(reading_run(baseline, settings)), graded))
+        options = ReportOptions(examples=examples, slices=list(slices) or None, title=title, baseline=compared)
         if out == "-":
-            sys.stdout.write(report_markdown(graded, options=options, comparison=comparison))
+            sys.stdout.write(write_markdown(graded, options=options))
             return
-        write_report(graded, Path(out), options=options, comparison=comparison)
+        write_report(graded, Path(out), options)
     say(f"wrote {out}")

@@ -136,7 +136,9 @@ def compare_runs(
     shared = [key for key in before.rows if key in after.rows]
     rows_before = np.array([before.rows[key] for key in shared], dtype=np.int64)
     rows_after = np.array([after.rows[key] for key in shared], dtype=np.int64)
-    clusters = [before.clusters[row] for row in rows_before.tolist()] if cluster_by else None
+    clusters: list[str] | None = None
+    if cluster_by:
+        clusters = [before.clusters[int(row)] for row in rows_before]
     compared: list[PairedMetric] = []
     values: dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]] = {}
     for name in before.metrics:

@@ -1,0 +1,30 @@
+"""A report as a file, by its ending: `.html` is one file that needs nothing else, `.md` is a comment."""
+
+from pathlib import Path
+
+from evalsi.core.errors import UsageError
+from evalsi.report.report_options import ReportOptions
+from evalsi.results.graded_run import GradedRun
+
+ENDINGS = (".html", ".htm", ".md")
+
+
+def write_report(run: GradedRun, path: Path, options: ReportOptions | None = None) -> None:
+    """Writes the report of `run` to `path`. Raises: UsageError: an ending that is neither HTML nor Markdown."""
+    from evalsi.report.html_report import write_html
+    from evalsi.report.markdown_report import write_markdown
+
+    check_report_path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix.lower() == ".md":
+        path.write_text(write_markdown(run, options=options or ReportOptions()), encoding="utf-8")
+    else:
+        write_html(run, path, options=options or ReportOptions())
+
+
+def check_report_path(path: Path) -> None:
+    """Refuses, before any work, a path that `write_report` would refuse after it."""
+    if path.suffix.lower() not in ENDINGS:
+        raise UsageError(f"{path.name}: a report is written as {' or '.join(ENDINGS)}")
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder", hint="name a file")
