@@ -3,6 +3,7 @@
 import asyncio
 import json
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -87,10 +88,10 @@ def test_token_probabilities_come_through_the_protocol() -> None:
 
 def test_rate_limits_and_broken_servers_cost_time_and_no_score() -> None:
     def answer(question: Question) -> str:
-        number = question.text.partition("number ")[2].partition(".")[0]
+        (number,) = re.findall(r"record (\d+)!", question.text)
         return json.dumps({"reasoning": "x", "score": int(number) / 40})
 
-    records = [record(id=str(n), output=f"number {n}.", reference="b") for n in range(40)]
+    records = [record(id=str(n), output=f"record {n}!", reference="b") for n in range(40)]
     behaviour = Behaviour(replies=answer, rate_limited=0.1, server_error=0.05, dropped=0.05, seed=7)
     graded = graded_over_http("correctness", behaviour, records)
     assert [result.scores[0].number for result in graded] == [n / 40 for n in range(40)]
