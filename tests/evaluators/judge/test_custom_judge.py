@@ -7,8 +7,8 @@ import pytest
 from evalsi.core.errors import InvalidParamsError, InvalidSpecError, UnknownNameError, UsageError
 from evalsi.evaluators.packs.judge.votes import average_of, majority_of
 from evalsi.schema import ErrorKind, Fault, Outcome
+from tests.case_files import case
 from tests.evaluators.judged import ScriptedModel, bound, grade, score_named, value_of
-from tests.judges.judge_cases import load_case
 
 LABELS = {"form": "label", "labels": {"kind": 1, "neutral": 0.5, "rude": 0}}
 JSON = {
@@ -105,9 +105,9 @@ def test_the_form_that_is_read_is_the_form_that_is_asked_for(reply_form: dict) -
 
 
 def test_prompt_variables_are_data_and_never_template_code() -> None:
-    case = load_case("C04")
-    template = case["input"]["template"]
-    for fields, expected in zip(case["input"]["rows"], case["expected"]["rows"], strict=True):
+    given = case("C04")
+    template = given["input"]["template"]
+    for fields, expected in zip(given["input"]["rows"], given["expected"]["rows"], strict=True):
         model = ScriptedModel("Rating: 1")
         asked = params(template, fenced=False, ask_for_form=False)
         result = grade("custom-judge", model, params=asked, **fields)
