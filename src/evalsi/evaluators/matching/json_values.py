@@ -58,7 +58,7 @@ def same_json(a: Any, b: Any) -> bool:
         elif isinstance(left, str) or isinstance(right, str):
             if left != right:
                 return False
-        elif Decimal(left) != Decimal(right):
+        elif _exact(left) != _exact(right):
             return False
     return True
 
@@ -85,6 +85,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+def _exact(number: float | Decimal) -> Decimal:
+    """A float counts as what it is written as, not as its binary neighbour."""
+    return Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
 
 
 def _decimal(digits: str) -> Any:

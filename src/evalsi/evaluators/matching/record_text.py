@@ -58,7 +58,9 @@ def reference_texts(record: Record, *, allow_empty: bool = False) -> Sequence[st
         values: Any = reference.json
         if isinstance(values, list):
             items: list[Any] = values  # pyright: ignore[reportUnknownVariableType] - JSON
-            texts = [json_text(item) for item in items if allow_empty or (item is not None and json_text(item).strip())]
+            texts = [json_text(item) for item in items if item is not None]
+            if not allow_empty:
+                texts = [text for text in texts if text.strip()]
             if texts:
                 return texts
             raise SkipRecord(EMPTY_REFERENCE)
