@@ -304,7 +304,7 @@ def _length_bias(pairs: list[tuple[CalibrationCase, Value]], plan: CalibrationPl
             with_label = np.where((spread[:, 2] > _NO_SPREAD)[:, None], np.stack([r[:, 0, 2], r[:, 1, 2]], axis=1), 0.0)
             left = np.sqrt(((1 - with_label**2).clip(min=0)).prod(axis=1))
             answer = (r[:, 0, 1] - with_label[:, 0] * with_label[:, 1]) / left
-        return np.where((left > _NO_SPREAD) & (spread[:, :2] > _NO_SPREAD).all(axis=1), answer, np.nan)
+        return np.where((left > _NO_SPREAD) & (spread[:, :2] > _NO_SPREAD).all(axis=1), answer.clip(-1, 1), np.nan)
 
     at_once = float(partial(np.ones((1, len(known)), dtype=np.int64))[0])
     if len(known) < 4 or not -2 < at_once < 2:
