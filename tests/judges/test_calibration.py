@@ -11,15 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalsi.core.errors import InvalidDataError, InvalidParamsError
-from evalsi.judges.calibration import (
-    Calibration,
-    CalibrationCase,
-    CalibrationPlan,
-    CalibrationRecord,
-    Figure,
-    calibrate,
-    gate_warnings,
-)
+from evalsi.judges.calibration import CalibrationCase, CalibrationPlan, calibrate
+from evalsi.judges.calibration_record import Calibration, CalibrationRecord, Figure, gate_warnings
 
 LABELS = CalibrationPlan(kind="label")
 RATINGS = CalibrationPlan(kind="number", passing_from=3)

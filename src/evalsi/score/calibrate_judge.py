@@ -10,7 +10,8 @@ from evalsi.core.content import text_of
 from evalsi.core.errors import InvalidDataError, NothingScoredError, UnknownNameError, UsageError
 from evalsi.datasets import Dataset
 from evalsi.engine.columns import SCORED
-from evalsi.judges.calibration import CalibrationCase, CalibrationPlan, CalibrationRecord, Kind, Value, calibrate
+from evalsi.judges.calibration import CalibrationCase, CalibrationPlan, Value, calibrate
+from evalsi.judges.calibration_record import CalibrationRecord, Kind
 from evalsi.results.graded_run import GradedRun
 from evalsi.schema import BoundRunEvaluator
 
