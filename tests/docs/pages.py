@@ -99,6 +99,7 @@ class Command:
     status: int = 0
 
 
+_COMMENT = re.compile(r"\s+# .*$")
 _STATUS = re.compile(r"\s+# exit (?:status )?(\d+).*$")
 
 
@@ -129,4 +130,4 @@ def commands_of(block: Block) -> list[Command]:
 
 def _command(line: str, shown: tuple[str, ...] = ()) -> Command:
     status = _STATUS.search(line)
-    return Command(line=_STATUS.sub("", line).strip(), shown=shown, status=int(status[1]) if status else 0)
+    return Command(line=_COMMENT.sub("", line).strip(), shown=shown, status=int(status[1]) if status else 0)

@@ -106,6 +106,7 @@ class Reader:
             "PATH": bin_folder + os.pathsep + os.environ["PATH"],
             "PYTHONPATH": "",
             "PYTHONIOENCODING": "utf-8",
+            "PYTHONUNBUFFERED": "1",  # so that what is said and what is printed come out in their order
             "NO_COLOR": "1",
             "PYTHONWARNINGS": "error",
         }
