@@ -178,7 +178,8 @@ class Reader:
 
 
 def _appears(shown: str, lines: Iterator[str]) -> bool:
-    pattern = re.compile(r".*?".join(re.escape(part) for part in " ".join(shown.split()).split("…")))
+    parts = re.split(r"\s*…\s*", " ".join(shown.split()))
+    pattern = re.compile(r".*?".join(re.escape(part) for part in parts))
     return any(pattern.fullmatch(" ".join(line.split())) for line in lines)
 
 
