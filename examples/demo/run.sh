@@ -9,7 +9,7 @@ mkdir -p "$out"
 export EVALSI_DIR="$out/.evalsi"
 rm -rf "$EVALSI_DIR"
 
-evaluators=exact-match,contains,token-f1,rouge,numeric-match,refusal,pii-leak,latency,correctness,faithfulness
+evaluators=correctness,faithfulness,exact-match,contains,token-f1,rouge,numeric-match,refusal,pii-leak,latency
 judge=(--judge-provider recorded --judge-recording "$data/judge_recording.jsonl")
 
 for assistant in aster birch; do
