@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from evalsi.cli.terminal import as_json, console, say
+from evalsi.cli.terminal import as_json, console, say, speaks_unicode
 
 
 @click.command()
@@ -67,11 +67,14 @@ def _print_table(rows: list[tuple[str, Any]]) -> None:
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("evaluator", no_wrap=True)
-    table.add_column("scope", no_wrap=True)
     table.add_column("needs", no_wrap=True)
-    table.add_column("what it measures", overflow="ellipsis", no_wrap=True, ratio=1)
+    table.add_column("what it measures", no_wrap=True, overflow="ellipsis")
+    widest = max((len(title) for title, _ in rows), default=0) + max((len(_needs(each)) for _, each in rows), default=0)
+    room = max(20, console().width - widest - 4)
     for title, manifest in rows:
-        table.add_row(Text(title, style="bold"), str(manifest.scope), _needs(manifest), Text(manifest.description))
+        about = manifest.description
+        about = about if len(about) <= room else about[: room - 1] + ("…" if speaks_unicode() else "~")
+        table.add_row(Text(title, style="bold"), _needs(manifest), Text(about))
     console().print(table)
     say(f"{len(rows)} evaluators; one in full: evalsi catalog NAME")
 
