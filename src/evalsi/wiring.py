@@ -19,7 +19,7 @@ from evalsi.infra.git_state import git_state
 from evalsi.infra.memory_run_store import MemoryRunStore
 from evalsi.infra.named_files import NamedFiles
 from evalsi.infra.store import open_run_store
-from evalsi.judges.calibration import CalibrationRecord
+from evalsi.judges.calibration_record import CalibrationRecord
 from evalsi.judges.judge import JudgeSettings, ModelJudge
 from evalsi.judges.prices import PriceTable, load_prices, shipped_prices
 from evalsi.judges.spend import Budget
