@@ -168,7 +168,11 @@ def setting_documents() -> Iterator[str]:
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     for name in ("Settings", "JudgeDefaults"):
         for node in classes[name].body:
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            if (
+                isinstance(node, ast.Expr)
+                and isinstance(node.value, ast.Constant)
+                and isinstance(node.value.value, str)
+            ):
                 text = " ".join(node.value.value.split())
                 if text.split(":")[0].replace(" or ", "").replace("_", "").isupper():
                     yield text

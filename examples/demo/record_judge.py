@@ -35,7 +35,7 @@ class ComposedModel:
     def __init__(self) -> None:
         self.row: dict[str, object] = {}
 
-    async def complete(self, request: ChatRequest) -> ChatReply:
+    async def complete(self, _: ChatRequest) -> ChatReply:
         text = str(self.row["reply"])
         cut = text.lstrip("`json\n ").startswith("{") and not text.rstrip("`\n ").endswith("}")
         return ChatReply(
@@ -54,8 +54,7 @@ class ComposedModel:
 
 
 async def record(path: Path) -> None:
-    """Writes the recording to `path`, replacing what is there."""
-    path.unlink(missing_ok=True)
+    """Writes the recording to `path`, which does not exist yet."""
     rows = [json.loads(line) for line in (DATA / "judge_replies.jsonl").read_text(encoding="utf-8").splitlines()]
     replies = {(row["assistant"], row["record_id"], row["judge"]): row for row in rows}
     composed = ComposedModel()
@@ -73,4 +72,6 @@ async def record(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(record(Path(sys.argv[1]) if len(sys.argv) > 1 else DATA / "judge_recording.jsonl"))
+    recording = Path(sys.argv[1]) if len(sys.argv) > 1 else DATA / "judge_recording.jsonl"
+    recording.unlink(missing_ok=True)
+    asyncio.run(record(recording))

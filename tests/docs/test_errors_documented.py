@@ -29,7 +29,9 @@ def test_the_page_of_an_error_says_what_it_means_and_what_to_do(kind: type[Evals
 
 
 @pytest.mark.parametrize(
-    "kind", [k for k in ERRORS if not issubclass(k, MeasurementError) and k is not EvalsiError], ids=lambda kind: kind.code
+    "kind",
+    [k for k in ERRORS if not issubclass(k, MeasurementError) and k is not EvalsiError],
+    ids=lambda kind: kind.code,
 )
 def test_the_page_states_the_exit_status_of_the_error(kind: type[EvalsiError]) -> None:
     assert f"Exit status {kind.exit_status}." in prose_of(page_of(kind))

@@ -29,9 +29,11 @@ def test_every_link_leads_to_a_file_and_heading_that_are_there(page: Path) -> No
         assert not target.startswith("http:"), f"{target} is not encrypted"
         path, _, anchor = target.partition("#")
         found = (page.parent / path).resolve() if path else page
-        if not found.exists() or ROOT not in (found, *found.parents):
-            broken.append(target)
-        elif anchor and found.suffix == ".md" and anchor not in headings_of(found):
+        if (
+            not found.exists()
+            or ROOT not in (found, *found.parents)
+            or (anchor and found.suffix == ".md" and anchor not in headings_of(found))
+        ):
             broken.append(target)
     assert not broken
 

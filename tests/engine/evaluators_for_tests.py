@@ -36,7 +36,8 @@ def moody(record: Record) -> Any:
         case "segfault":
             os.kill(os.getpid(), 11)
         case _:
-            return 0.5
+            pass
+    return 0.5
 
 
 @evaluator(name="asking")

@@ -1,7 +1,8 @@
 import asyncio
-import os
+import contextlib
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -211,10 +212,7 @@ async def _drain(source: Any) -> None:
 
 def _children() -> set[str]:
     found: set[str] = set()
-    for task in os.listdir(f"/proc/{os.getpid()}/task"):
-        try:
-            with open(f"/proc/{os.getpid()}/task/{task}/children") as file:
-                found |= set(file.read().split())
-        except FileNotFoundError:
-            continue
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found |= set((task / "children").read_text().split())
     return found
