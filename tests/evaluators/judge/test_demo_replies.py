@@ -7,6 +7,11 @@ from typing import Any
 
 import pytest
 
+from evalsi.evaluators.api import EvalContext
+from evalsi.evaluators.binding import bind
+from evalsi.evaluators.catalog import load
+from evalsi.infra.models.recorded import RecordedModel
+from evalsi.judges.judge import JudgeSettings, ModelJudge
 from evalsi.ports.chat_model import ChatReply, ChatRequest
 from evalsi.schema import ErrorKind, EvaluationResult, Outcome, Usage
 from tests.evaluators.judged import ScriptedModel, bound, grade_all, record
@@ -59,3 +64,16 @@ def test_unreadable_replies_are_errors_and_answers_without_claims_are_skipped() 
     assert {result.reason.partition(":")[0] for result in results if result.outcome is Outcome.SKIPPED} == {
         "nothing to check"
     }
+
+
+@pytest.mark.parametrize("evaluator", ["correctness", "faithfulness"])
+def test_the_shipped_recording_was_made_with_todays_prompts(evaluator: str) -> None:
+    settings = JudgeSettings(provider="recorded", model="recorded")
+    judge = ModelJudge(RecordedModel(DATA / "judge_recording.jsonl"), settings)
+    made = [
+        record(**{key: each[key] for key in ("id", "input", "output", "reference", "context")})
+        for each in lines("aster.jsonl")
+    ]
+    results = grade_all(bind(load(evaluator), context=EvalContext(judge=judge)), made)
+    strangers = [result.record_id for result in results if result.error_kind is ErrorKind.PROVIDER_REJECTED]
+    assert strangers == []
