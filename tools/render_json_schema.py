@@ -48,35 +48,27 @@ def document_schema(schema: Schema, name: str) -> dict[str, Any]:
 
 
 def eval_run_schema(schema: Schema) -> dict[str, Any]:
-    """The file people write to start a run: an envelope around RunSpec."""
-    labels = {"type": "object", "additionalProperties": {"type": "string"}, "description": "Labels of the run."}
-    metadata = {
-        "type": "object",
-        "description": "Name and labels of the run.",
-        "properties": {
-            "name": {"type": "string", "description": "Name of the run."},
-            "project": {"type": "string", "description": "Project the run belongs to."},
-            "labels": labels,
-        },
-        "required": ["name"],
-        "additionalProperties": False,
-    }
-    return {
-        "$schema": DIALECT,
-        "$id": f"{BASE}eval-run.json",
-        "title": "EvalRun",
-        "description": "A file that starts a run.",
-        "type": "object",
-        "properties": {
-            "apiVersion": {"const": "evals.si/v1alpha1", "description": "Version of the form of this file."},
-            "kind": {"const": "EvalRun", "description": "What the file holds."},
-            "metadata": metadata,
-            "spec": {"$ref": "#/$defs/RunSpec"},
-        },
-        "required": ["apiVersion", "kind", "metadata", "spec"],
-        "additionalProperties": False,
-        "$defs": definitions(schema, "RunSpec"),
-    }
+    """The file people write to start a run, with what its reader asks for beyond the types.
+
+    The reader takes a text for an evaluator (its reference) and for a gate (its condition in CEL), so the schema does.
+    """
+    document = document_schema(schema, "EvalRun")
+    types = document["$defs"]
+    envelope = types["EvalRun"]
+    envelope["properties"]["api_version"] |= {"const": "evals.si/v1alpha1"}
+    envelope["properties"]["kind"] |= {"const": "EvalRun"}
+    envelope["required"] = ["kind", "metadata", "spec"]
+    envelope["anyOf"] = [{"required": ["apiVersion"]}, {"required": ["api_version"]}]
+    types["RunMetadata"]["required"] = ["name"]
+    types["RunMetadata"]["properties"]["name"] |= {"pattern": "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"}
+    spec = types["RunSpec"]
+    spec["required"] = ["dataset", "evaluators"]
+    spec["properties"]["trials"] |= {"minimum": 1}
+    spec["properties"]["evaluators"] |= {"minItems": 1}
+    for name, meaning in (("evaluators", "A reference."), ("gates", "A condition in CEL.")):
+        listed = spec["properties"][name]
+        listed["items"] = {"anyOf": [{"type": "string", "description": meaning}, listed["items"]]}
+    return document
 
 
 def definitions(schema: Schema, root: str) -> dict[str, Any]:

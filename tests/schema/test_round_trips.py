@@ -59,6 +59,7 @@ def test_what_is_written_fits_the_json_schema(document: str, data: st.DataObject
     for form in (json_codec.encode_camel(message), json_codec.encode_file(message)):
         value = json.loads(form)
         if document == "eval-run":
+            value |= {"dataset": {"path": "a.jsonl"}, "evaluators": [{"ref": "exact-match"}], "trials": 3}
             value = {"apiVersion": "evals.si/v1alpha1", "kind": "EvalRun", "metadata": {"name": "x"}, "spec": value}
         validator.validate(value)
 

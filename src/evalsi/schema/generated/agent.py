@@ -126,6 +126,8 @@ class HTTPAgent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, r
     """Path of the new text in an event."""
     stop_reason_path: str = ""
     """Path of the reason the agent stopped."""
+    headers: dict[str, str] = {}
+    """Values of headers that are no secret, by the header's name."""
 
 
 class CLIAgent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

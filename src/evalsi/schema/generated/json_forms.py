@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         CLIAgent,
         Checker,
         CommandHarness,
+        CommandTarget,
         ConfidenceInterval,
         Content,
         ContextManagement,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         Environment,
         EnvironmentService,
         EscalationPolicy,
+        EvalRun,
         EvaluateRequest,
         EvaluateResponse,
         EvaluateStreamConfig,
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
         EvaluatorManifest,
         EvaluatorRef,
         ExternalHarness,
+        FewShotExample,
         Gate,
         GateResult,
         GitState,
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
         Interjection,
         IsolationReport,
         JudgeManifest,
+        JudgeSpec,
         ListCredentialsRequest,
         ListCredentialsResponse,
         ListEvaluatorsRequest,
@@ -83,12 +87,14 @@ if TYPE_CHECKING:
         Run,
         RunEvaluationContract,
         RunManifest,
+        RunMetadata,
         RunOutputs,
         RunProvenance,
         RunSpec,
         SandboxPolicy,
         Scheduling,
         Score,
+        Sink,
         Step,
         SummaryOptions,
         TabularRow,
@@ -97,6 +103,7 @@ if TYPE_CHECKING:
         Tensor,
         Thinking,
         ToolCall,
+        ToolDefinition,
         ToolFault,
         Tools,
         TraceProvenance,
@@ -245,6 +252,7 @@ def rest_HTTPAgent(m: HTTPAgent) -> dict[str, Any]:
         "stream": m.stream,
         "deltaPath": m.delta_path,
         "stopReasonPath": m.stop_reason_path,
+        "headers": m.headers,
     }
     v = m.timeout
     if v is not None:
@@ -278,6 +286,8 @@ def file_HTTPAgent(m: HTTPAgent) -> dict[str, Any]:
         d["delta_path"] = m.delta_path
     if m.stop_reason_path:
         d["stop_reason_path"] = m.stop_reason_path
+    if m.headers:
+        d["headers"] = m.headers
     return d
 
 
@@ -2204,12 +2214,69 @@ def file_Observation(m: Observation) -> dict[str, Any]:
     return d
 
 
+def rest_EvalRun(m: EvalRun) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "apiVersion": m.api_version,
+        "kind": m.kind,
+    }
+    v = m.metadata
+    if v is not None:
+        d["metadata"] = rest_RunMetadata(v)
+    v = m.spec
+    if v is not None:
+        d["spec"] = rest_RunSpec(v)
+    return d
+
+
+def file_EvalRun(m: EvalRun) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.api_version:
+        d["api_version"] = m.api_version
+    if m.kind:
+        d["kind"] = m.kind
+    v = m.metadata
+    if v is not None:
+        d["metadata"] = file_RunMetadata(v)
+    v = m.spec
+    if v is not None:
+        d["spec"] = file_RunSpec(v)
+    return d
+
+
+def rest_RunMetadata(m: RunMetadata) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "project": m.project,
+        "labels": m.labels,
+        "description": m.description,
+    }
+    return d
+
+
+def file_RunMetadata(m: RunMetadata) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.project:
+        d["project"] = m.project
+    if m.labels:
+        d["labels"] = m.labels
+    if m.description:
+        d["description"] = m.description
+    return d
+
+
 def rest_RunSpec(m: RunSpec) -> dict[str, Any]:
     d: dict[str, Any] = {
         "evaluators": [rest_EvaluatorRef(v) for v in m.evaluators],
         "judge": m.judge,
         "trials": m.trials,
         "gates": [rest_Gate(v) for v in m.gates],
+        "judges": {k: rest_JudgeSpec(v) for k, v in m.judges.items()},
+        "onInconclusive": m.on_inconclusive.proto_name,
+        "sinks": [rest_Sink(v) for v in m.sinks],
+        "baseline": m.baseline,
+        "slices": m.slices,
     }
     v = m.target
     if v is not None:
@@ -2259,6 +2326,16 @@ def file_RunSpec(m: RunSpec) -> dict[str, Any]:
     v = m.environment
     if v is not None:
         d["environment"] = file_Environment(v)
+    if m.judges:
+        d["judges"] = {k: file_JudgeSpec(v) for k, v in m.judges.items()}
+    if m.on_inconclusive.number:
+        d["on_inconclusive"] = m.on_inconclusive.value
+    if m.sinks:
+        d["sinks"] = [file_Sink(v) for v in m.sinks]
+    if m.baseline:
+        d["baseline"] = m.baseline
+    if m.slices:
+        d["slices"] = m.slices
     return d
 
 
@@ -2276,6 +2353,24 @@ def rest_Target(m: Target) -> dict[str, Any]:
         "api": m.api,
         "fallbacks": [rest_Target(v) for v in m.fallbacks],
         "fallbackAfter": m.fallback_after,
+        "name": m.name,
+        "python": m.python,
+        "config": m.config,
+        "prompt": m.prompt,
+        "messages": [rest_Message(v) for v in m.messages],
+        "fewShot": [rest_FewShotExample(v) for v in m.few_shot],
+        "tools": [rest_ToolDefinition(v) for v in m.tools],
+        "toolChoice": m.tool_choice,
+        "jsonMode": m.json_mode,
+        "responseSchema": m.response_schema,
+        "logprobs": m.logprobs,
+        "topLogprobs": m.top_logprobs,
+        "stop": m.stop,
+        "requestsPerMinute": m.requests_per_minute,
+        "tokensPerMinute": m.tokens_per_minute,
+        "headersEnv": m.headers_env,
+        "extraBody": m.extra_body,
+        "recording": m.recording,
     }
     v = m.temperature
     if v is not None:
@@ -2286,6 +2381,27 @@ def rest_Target(m: Target) -> dict[str, Any]:
     v = m.thinking
     if v is not None:
         d["thinking"] = rest_Thinking(v)
+    v = m.command
+    if v is not None:
+        d["command"] = rest_CommandTarget(v)
+    v = m.seed
+    if v is not None:
+        d["seed"] = v
+    v = m.top_p
+    if v is not None:
+        d["topP"] = v
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    v = m.total_timeout
+    if v is not None:
+        d["totalTimeout"] = duration_text(v)
+    v = m.max_retries
+    if v is not None:
+        d["maxRetries"] = v
+    v = m.pricing
+    if v is not None:
+        d["pricing"] = rest_Pricing(v)
     return d
 
 
@@ -2320,6 +2436,247 @@ def file_Target(m: Target) -> dict[str, Any]:
     if m.fallbacks:
         d["fallbacks"] = [file_Target(v) for v in m.fallbacks]
     d["fallback_after"] = m.fallback_after
+    if m.name:
+        d["name"] = m.name
+    if m.python:
+        d["python"] = m.python
+    if m.config:
+        d["config"] = m.config
+    v = m.command
+    if v is not None:
+        d["command"] = file_CommandTarget(v)
+    if m.prompt:
+        d["prompt"] = m.prompt
+    if m.messages:
+        d["messages"] = [file_Message(v) for v in m.messages]
+    if m.few_shot:
+        d["few_shot"] = [file_FewShotExample(v) for v in m.few_shot]
+    if m.tools:
+        d["tools"] = [file_ToolDefinition(v) for v in m.tools]
+    if m.tool_choice:
+        d["tool_choice"] = m.tool_choice
+    d["json_mode"] = m.json_mode
+    if m.response_schema:
+        d["response_schema"] = m.response_schema
+    d["logprobs"] = m.logprobs
+    d["top_logprobs"] = m.top_logprobs
+    v = m.seed
+    if v is not None:
+        d["seed"] = v
+    v = m.top_p
+    if v is not None:
+        d["top_p"] = v
+    if m.stop:
+        d["stop"] = m.stop
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    v = m.total_timeout
+    if v is not None:
+        d["total_timeout"] = duration_text(v)
+    v = m.max_retries
+    if v is not None:
+        d["max_retries"] = v
+    d["requests_per_minute"] = m.requests_per_minute
+    d["tokens_per_minute"] = m.tokens_per_minute
+    if m.headers_env:
+        d["headers_env"] = m.headers_env
+    if m.extra_body:
+        d["extra_body"] = m.extra_body
+    v = m.pricing
+    if v is not None:
+        d["pricing"] = file_Pricing(v)
+    if m.recording:
+        d["recording"] = m.recording
+    return d
+
+
+def rest_CommandTarget(m: CommandTarget) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "argv": m.argv,
+        "stdin": m.stdin,
+        "stdout": m.stdout,
+        "outputPath": m.output_path,
+        "usagePath": m.usage_path,
+        "workdir": m.workdir,
+        "envFrom": m.env_from,
+    }
+    return d
+
+
+def file_CommandTarget(m: CommandTarget) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.argv:
+        d["argv"] = m.argv
+    if m.stdin:
+        d["stdin"] = m.stdin
+    if m.stdout:
+        d["stdout"] = m.stdout
+    if m.output_path:
+        d["output_path"] = m.output_path
+    if m.usage_path:
+        d["usage_path"] = m.usage_path
+    if m.workdir:
+        d["workdir"] = m.workdir
+    if m.env_from:
+        d["env_from"] = m.env_from
+    return d
+
+
+def rest_FewShotExample(m: FewShotExample) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "input": m.input,
+        "output": m.output,
+    }
+    return d
+
+
+def file_FewShotExample(m: FewShotExample) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.input:
+        d["input"] = m.input
+    if m.output:
+        d["output"] = m.output
+    return d
+
+
+def rest_ToolDefinition(m: ToolDefinition) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "description": m.description,
+        "parameters": m.parameters,
+        "strict": m.strict,
+    }
+    return d
+
+
+def file_ToolDefinition(m: ToolDefinition) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.description:
+        d["description"] = m.description
+    if m.parameters:
+        d["parameters"] = m.parameters
+    d["strict"] = m.strict
+    return d
+
+
+def rest_JudgeSpec(m: JudgeSpec) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "provider": m.provider,
+        "model": m.model,
+        "baseUrl": m.base_url,
+        "apiKeyEnv": m.api_key_env,
+        "effort": m.effort,
+        "maxTokens": m.max_tokens,
+        "responseFormat": m.response_format,
+        "requestsPerMinute": m.requests_per_minute,
+        "tokensPerMinute": m.tokens_per_minute,
+        "maxConcurrency": m.max_concurrency,
+        "maxTotalTokens": m.max_total_tokens,
+        "recording": m.recording,
+    }
+    v = m.temperature
+    if v is not None:
+        d["temperature"] = v
+    v = m.top_p
+    if v is not None:
+        d["topP"] = v
+    v = m.seed
+    if v is not None:
+        d["seed"] = v
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    v = m.max_retries
+    if v is not None:
+        d["maxRetries"] = v
+    v = m.max_usd
+    if v is not None:
+        d["maxUsd"] = v
+    return d
+
+
+def file_JudgeSpec(m: JudgeSpec) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.provider:
+        d["provider"] = m.provider
+    if m.model:
+        d["model"] = m.model
+    if m.base_url:
+        d["base_url"] = m.base_url
+    if m.api_key_env:
+        d["api_key_env"] = m.api_key_env
+    if m.effort:
+        d["effort"] = m.effort
+    d["max_tokens"] = m.max_tokens
+    v = m.temperature
+    if v is not None:
+        d["temperature"] = v
+    v = m.top_p
+    if v is not None:
+        d["top_p"] = v
+    v = m.seed
+    if v is not None:
+        d["seed"] = v
+    if m.response_format:
+        d["response_format"] = m.response_format
+    d["requests_per_minute"] = m.requests_per_minute
+    d["tokens_per_minute"] = m.tokens_per_minute
+    d["max_concurrency"] = m.max_concurrency
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    v = m.max_retries
+    if v is not None:
+        d["max_retries"] = v
+    v = m.max_usd
+    if v is not None:
+        d["max_usd"] = v
+    d["max_total_tokens"] = m.max_total_tokens
+    if m.recording:
+        d["recording"] = m.recording
+    return d
+
+
+def rest_Sink(m: Sink) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.json
+    if v is not None:
+        d["json"] = v
+    v = m.html
+    if v is not None:
+        d["html"] = v
+    v = m.markdown
+    if v is not None:
+        d["markdown"] = v
+    v = m.junit
+    if v is not None:
+        d["junit"] = v
+    v = m.csv
+    if v is not None:
+        d["csv"] = v
+    return d
+
+
+def file_Sink(m: Sink) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.json
+    if v is not None:
+        d["json"] = v
+    v = m.html
+    if v is not None:
+        d["html"] = v
+    v = m.markdown
+    if v is not None:
+        d["markdown"] = v
+    v = m.junit
+    if v is not None:
+        d["junit"] = v
+    v = m.csv
+    if v is not None:
+        d["csv"] = v
     return d
 
 
@@ -2343,6 +2700,11 @@ def rest_DatasetSource(m: DatasetSource) -> dict[str, Any]:
     d: dict[str, Any] = {
         "mapping": m.mapping,
         "limit": m.limit,
+        "where": m.where,
+        "sample": m.sample,
+        "seed": m.seed,
+        "skipInvalid": m.skip_invalid,
+        "format": m.format,
     }
     v = m.inline
     if v is not None:
@@ -2388,6 +2750,13 @@ def file_DatasetSource(m: DatasetSource) -> dict[str, Any]:
     if m.mapping:
         d["mapping"] = m.mapping
     d["limit"] = m.limit
+    if m.where:
+        d["where"] = m.where
+    d["sample"] = m.sample
+    d["seed"] = m.seed
+    d["skip_invalid"] = m.skip_invalid
+    if m.format:
+        d["format"] = m.format
     return d
 
 
@@ -2476,6 +2845,12 @@ def rest_Gate(m: Gate) -> dict[str, Any]:
     d: dict[str, Any] = {
         "metric": m.metric,
         "stat": m.stat.proto_name,
+        "cel": m.cel,
+        "slice": m.slice,
+        "k": m.k,
+        "baseline": m.baseline,
+        "significance": m.significance,
+        "name": m.name,
     }
     v = m.min
     if v is not None:
@@ -2483,6 +2858,9 @@ def rest_Gate(m: Gate) -> dict[str, Any]:
     v = m.max
     if v is not None:
         d["max"] = v
+    v = m.max_drop
+    if v is not None:
+        d["maxDrop"] = v
     return d
 
 
@@ -2498,6 +2876,19 @@ def file_Gate(m: Gate) -> dict[str, Any]:
     v = m.max
     if v is not None:
         d["max"] = v
+    if m.cel:
+        d["cel"] = m.cel
+    if m.slice:
+        d["slice"] = m.slice
+    d["k"] = m.k
+    if m.baseline:
+        d["baseline"] = m.baseline
+    v = m.max_drop
+    if v is not None:
+        d["max_drop"] = v
+    d["significance"] = m.significance
+    if m.name:
+        d["name"] = m.name
     return d
 
 
@@ -2505,6 +2896,8 @@ def rest_GateResult(m: GateResult) -> dict[str, Any]:
     d: dict[str, Any] = {
         "passed": m.passed,
         "reason": m.reason,
+        "verdict": m.verdict.proto_name,
+        "n": m.n,
     }
     v = m.gate
     if v is not None:
@@ -2512,6 +2905,12 @@ def rest_GateResult(m: GateResult) -> dict[str, Any]:
     v = m.value
     if v is not None:
         d["value"] = v
+    v = m.ci
+    if v is not None:
+        d["ci"] = rest_ConfidenceInterval(v)
+    v = m.baseline_value
+    if v is not None:
+        d["baselineValue"] = v
     return d
 
 
@@ -2526,6 +2925,15 @@ def file_GateResult(m: GateResult) -> dict[str, Any]:
         d["value"] = v
     if m.reason:
         d["reason"] = m.reason
+    if m.verdict.number:
+        d["verdict"] = m.verdict.value
+    v = m.ci
+    if v is not None:
+        d["ci"] = file_ConfidenceInterval(v)
+    d["n"] = m.n
+    v = m.baseline_value
+    if v is not None:
+        d["baseline_value"] = v
     return d
 
 
@@ -2537,6 +2945,9 @@ def rest_Budget(m: Budget) -> dict[str, Any]:
     v = m.max_usd
     if v is not None:
         d["maxUsd"] = v
+    v = m.max_wall_clock
+    if v is not None:
+        d["maxWallClock"] = duration_text(v)
     return d
 
 
@@ -2547,6 +2958,9 @@ def file_Budget(m: Budget) -> dict[str, Any]:
     v = m.max_usd
     if v is not None:
         d["max_usd"] = v
+    v = m.max_wall_clock
+    if v is not None:
+        d["max_wall_clock"] = duration_text(v)
     return d
 
 
@@ -3071,6 +3485,7 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "CLIAgent": rest_CLIAgent,
     "Checker": rest_Checker,
     "CommandHarness": rest_CommandHarness,
+    "CommandTarget": rest_CommandTarget,
     "ConfidenceInterval": rest_ConfidenceInterval,
     "Content": rest_Content,
     "ContextManagement": rest_ContextManagement,
@@ -3081,6 +3496,7 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "Environment": rest_Environment,
     "EnvironmentService": rest_EnvironmentService,
     "EscalationPolicy": rest_EscalationPolicy,
+    "EvalRun": rest_EvalRun,
     "EvaluateRequest": rest_EvaluateRequest,
     "EvaluateResponse": rest_EvaluateResponse,
     "EvaluateStreamConfig": rest_EvaluateStreamConfig,
@@ -3091,6 +3507,7 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "EvaluatorManifest": rest_EvaluatorManifest,
     "EvaluatorRef": rest_EvaluatorRef,
     "ExternalHarness": rest_ExternalHarness,
+    "FewShotExample": rest_FewShotExample,
     "Gate": rest_Gate,
     "GateResult": rest_GateResult,
     "GitState": rest_GitState,
@@ -3101,6 +3518,7 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "Interjection": rest_Interjection,
     "IsolationReport": rest_IsolationReport,
     "JudgeManifest": rest_JudgeManifest,
+    "JudgeSpec": rest_JudgeSpec,
     "ListCredentialsRequest": rest_ListCredentialsRequest,
     "ListCredentialsResponse": rest_ListCredentialsResponse,
     "ListEvaluatorsRequest": rest_ListEvaluatorsRequest,
@@ -3129,12 +3547,14 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "Run": rest_Run,
     "RunEvaluationContract": rest_RunEvaluationContract,
     "RunManifest": rest_RunManifest,
+    "RunMetadata": rest_RunMetadata,
     "RunOutputs": rest_RunOutputs,
     "RunProvenance": rest_RunProvenance,
     "RunSpec": rest_RunSpec,
     "SandboxPolicy": rest_SandboxPolicy,
     "Scheduling": rest_Scheduling,
     "Score": rest_Score,
+    "Sink": rest_Sink,
     "Step": rest_Step,
     "SummaryOptions": rest_SummaryOptions,
     "TabularRow": rest_TabularRow,
@@ -3143,6 +3563,7 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "Tensor": rest_Tensor,
     "Thinking": rest_Thinking,
     "ToolCall": rest_ToolCall,
+    "ToolDefinition": rest_ToolDefinition,
     "ToolFault": rest_ToolFault,
     "Tools": rest_Tools,
     "TraceProvenance": rest_TraceProvenance,
@@ -3166,6 +3587,7 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "CLIAgent": file_CLIAgent,
     "Checker": file_Checker,
     "CommandHarness": file_CommandHarness,
+    "CommandTarget": file_CommandTarget,
     "ConfidenceInterval": file_ConfidenceInterval,
     "Content": file_Content,
     "ContextManagement": file_ContextManagement,
@@ -3176,6 +3598,7 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "Environment": file_Environment,
     "EnvironmentService": file_EnvironmentService,
     "EscalationPolicy": file_EscalationPolicy,
+    "EvalRun": file_EvalRun,
     "EvaluateRequest": file_EvaluateRequest,
     "EvaluateResponse": file_EvaluateResponse,
     "EvaluateStreamConfig": file_EvaluateStreamConfig,
@@ -3186,6 +3609,7 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "EvaluatorManifest": file_EvaluatorManifest,
     "EvaluatorRef": file_EvaluatorRef,
     "ExternalHarness": file_ExternalHarness,
+    "FewShotExample": file_FewShotExample,
     "Gate": file_Gate,
     "GateResult": file_GateResult,
     "GitState": file_GitState,
@@ -3196,6 +3620,7 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "Interjection": file_Interjection,
     "IsolationReport": file_IsolationReport,
     "JudgeManifest": file_JudgeManifest,
+    "JudgeSpec": file_JudgeSpec,
     "ListCredentialsRequest": file_ListCredentialsRequest,
     "ListCredentialsResponse": file_ListCredentialsResponse,
     "ListEvaluatorsRequest": file_ListEvaluatorsRequest,
@@ -3224,12 +3649,14 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "Run": file_Run,
     "RunEvaluationContract": file_RunEvaluationContract,
     "RunManifest": file_RunManifest,
+    "RunMetadata": file_RunMetadata,
     "RunOutputs": file_RunOutputs,
     "RunProvenance": file_RunProvenance,
     "RunSpec": file_RunSpec,
     "SandboxPolicy": file_SandboxPolicy,
     "Scheduling": file_Scheduling,
     "Score": file_Score,
+    "Sink": file_Sink,
     "Step": file_Step,
     "SummaryOptions": file_SummaryOptions,
     "TabularRow": file_TabularRow,
@@ -3238,6 +3665,7 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "Tensor": file_Tensor,
     "Thinking": file_Thinking,
     "ToolCall": file_ToolCall,
+    "ToolDefinition": file_ToolDefinition,
     "ToolFault": file_ToolFault,
     "Tools": file_Tools,
     "TraceProvenance": file_TraceProvenance,

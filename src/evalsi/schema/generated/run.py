@@ -5,38 +5,60 @@ from __future__ import annotations
 
 import msgspec
 
-from evalsi.schema.generated.agent import AgentTarget, Environment, Harness
+from evalsi.schema.generated.agent import AgentTarget, Environment, Harness, Pricing
 from evalsi.schema.generated.evaluation_service import SummaryOptions
 from evalsi.schema.generated.evaluator import EvaluatorManifest, EvaluatorRef
-from evalsi.schema.generated.record import Record, Usage
-from evalsi.schema.generated.score import MetricSummary
+from evalsi.schema.generated.record import Message, Record, Usage
+from evalsi.schema.generated.score import ConfidenceInterval, MetricSummary
 from evalsi.schema.scalar_types import Int32, Int64, JsonObject, Seconds, Timestamp
 from evalsi.schema.schema_enum import SchemaEnum
 
 __all__ = [
     "BoundRunEvaluator",
     "Budget",
+    "CommandTarget",
     "DatasetManifest",
     "DatasetSource",
     "DatasetVersionRef",
+    "EvalRun",
+    "FewShotExample",
     "Gate",
     "GateResult",
     "GateStat",
+    "GateVerdict",
     "GitState",
     "InlineRecords",
     "JudgeManifest",
+    "JudgeSpec",
+    "OnInconclusive",
     "Progress",
     "Run",
     "RunEvaluationContract",
     "RunManifest",
+    "RunMetadata",
     "RunOutputs",
     "RunSpec",
     "RunStatus",
+    "Sink",
     "Target",
     "Thinking",
+    "ToolDefinition",
     "TraceQuery",
     "Unpinned",
 ]
+
+
+class OnInconclusive(SchemaEnum):
+    """What a gate that the data cannot decide means for the run."""
+
+    UNSPECIFIED = "unspecified", 0, "ON_INCONCLUSIVE_UNSPECIFIED"
+    """The default, FAIL."""
+    FAIL = "fail", 1, "ON_INCONCLUSIVE_FAIL"
+    """The run fails: exit status 3."""
+    PASS = "pass", 2, "ON_INCONCLUSIVE_PASS"
+    """The gate is taken as met, and said to be undecided."""
+    EXIT4 = "exit4", 3, "ON_INCONCLUSIVE_EXIT4"
+    """The run is inconclusive, unless another gate fails: exit status 4."""
 
 
 class GateStat(SchemaEnum):
@@ -52,6 +74,45 @@ class GateStat(SchemaEnum):
     """Upper bound of the interval."""
     ERROR_RATE = "error_rate", 4, "GATE_STAT_ERROR_RATE"
     """Fraction of evaluations that went wrong."""
+    COVERAGE = "coverage", 50, "GATE_STAT_COVERAGE"
+    """Fraction of evaluations that were scored."""
+    N = "n", 51, "GATE_STAT_N"
+    """Number of scored values."""
+    PASS_AT_K = "pass_at_k", 52, "GATE_STAT_PASS_AT_K"
+    """Chance that at least one of k tries passes, unbiased, mean over the records."""
+    PASS_HAT_K = "pass_hat_k", 53, "GATE_STAT_PASS_HAT_K"
+    """Chance that all of k tries pass, unbiased, mean over the records."""
+    LATENCY_MEAN = "latency_mean", 54, "GATE_STAT_LATENCY_MEAN"
+    """Mean time of an answer, in seconds."""
+    LATENCY_P50 = "latency_p50", 55, "GATE_STAT_LATENCY_P50"
+    """Median time of an answer, in seconds."""
+    LATENCY_P90 = "latency_p90", 56, "GATE_STAT_LATENCY_P90"
+    """Time within which 90 of 100 answers came, in seconds."""
+    LATENCY_P95 = "latency_p95", 57, "GATE_STAT_LATENCY_P95"
+    """Time within which 95 of 100 answers came, in seconds."""
+    LATENCY_P99 = "latency_p99", 58, "GATE_STAT_LATENCY_P99"
+    """Time within which 99 of 100 answers came, in seconds."""
+    COST_MEAN = "cost_mean", 59, "GATE_STAT_COST_MEAN"
+    """Mean cost of an answer, in US dollars."""
+    COST_P95 = "cost_p95", 60, "GATE_STAT_COST_P95"
+    """Cost that 95 of 100 answers stay within, in US dollars."""
+    COST_TOTAL = "cost_total", 61, "GATE_STAT_COST_TOTAL"
+    """Cost of all answers and judgements together, in US dollars."""
+
+
+class GateVerdict(SchemaEnum):
+    """What was decided about a gate."""
+
+    UNSPECIFIED = "unspecified", 0, "GATE_VERDICT_UNSPECIFIED"
+    """Not decided yet."""
+    PASSED = "passed", 1, "GATE_VERDICT_PASSED"
+    """It was met."""
+    FAILED = "failed", 2, "GATE_VERDICT_FAILED"
+    """It was not met."""
+    NO_DATA = "no_data", 3, "GATE_VERDICT_NO_DATA"
+    """There is nothing to decide by; never a pass."""
+    INCONCLUSIVE = "inconclusive", 4, "GATE_VERDICT_INCONCLUSIVE"
+    """There is something, but too little to decide by."""
 
 
 class RunStatus(SchemaEnum):
@@ -71,6 +132,32 @@ class RunStatus(SchemaEnum):
     """It could not finish."""
     CANCELLED = "cancelled", 6, "RUN_STATUS_CANCELLED"
     """It was stopped."""
+
+
+class EvalRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True):
+    """A file that starts a run: an envelope around RunSpec."""
+
+    api_version: str = ""
+    """Version of the form of this file: "evals.si/v1alpha1"."""
+    kind: str = ""
+    """What the file holds: "EvalRun"."""
+    metadata: RunMetadata | None = None
+    """Name, project and labels of the run."""
+    spec: RunSpec | None = None
+    """What the run is to do."""
+
+
+class RunMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """What a run is called and how it is found again."""
+
+    name: str = ""
+    """Name of the run: lower-case letters, digits and dashes, at most 63, as in a DNS label."""
+    project: str = ""
+    """Project the run belongs to; the label "evals.si/project" says the same."""
+    labels: dict[str, str] = {}
+    """Labels, always text."""
+    description: str = ""
+    """What the run is for, in a sentence for people."""
 
 
 class RunSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True):
@@ -96,13 +183,27 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rep
     """The agent loop around the target; absent to ask it once."""
     environment: Environment | None = None
     """Where the tasks take place."""
+    judges: dict[str, JudgeSpec] = {}
+    """Judges by the name that `judge` and the evaluators use for them."""
+    on_inconclusive: OnInconclusive = OnInconclusive.UNSPECIFIED
+    """What a gate that the data cannot decide means for the run."""
+    sinks: list[Sink] = []
+    """Files the results are written to."""
+    baseline: str = ""
+    """What gates compare with when they name no baseline of their own: a run id, a file, "latest" or
+    "latest(label=value)".
+    """
+    slices: list[str] = []
+    """Paths such as "metadata.topic" whose values part the records into slices with summaries of their own."""
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True):
     """A model or agent under evaluation."""
 
     connector: str = ""
-    """How to reach it: "openai-compatible" or "anthropic"; empty when `agent` is set."""
+    """How to reach it: "openai-compatible", "anthropic" or "recorded"; empty when `agent`, `python` or `command` is
+    set.
+    """
     model: str = ""
     """Name of the model."""
     base_url: str = ""
@@ -126,11 +227,167 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr
     max_concurrency: Int32 = 0
     """Most requests at once; 0 for the default."""
     api: str = ""
-    """API to use where a provider has several: "chat" or "responses"."""
+    """API to use where a provider has several: "chat", "completions" or "responses"; empty for "chat"."""
     fallbacks: list[Target] = []
     """Targets asked in turn when this one keeps failing."""
     fallback_after: Int32 = 0
     """Failures in a row after which the next fallback is asked; 0 for the default."""
+    name: str = ""
+    """Name of the target in reports; by default the model or the program."""
+    python: str = ""
+    """Python callable that answers: "module:function" or "file.py:function". Stands in place of a connector."""
+    config: JsonObject = {}
+    """Settings handed to the Python callable."""
+    command: CommandTarget | None = None
+    """Program on this machine that answers. Stands in place of a connector."""
+    prompt: str = ""
+    """Template of the user's message with places such as {input} and {metadata.topic}; empty for the input as it is."""
+    messages: list[Message] = []
+    """Templates of all messages in order, in place of `prompt`; what fills a place is data and never read as a
+    template.
+    """
+    few_shot: list[FewShotExample] = []
+    """Examples shown before the input."""
+    tools: list[ToolDefinition] = []
+    """Tools the model may call; the calls are recorded, never carried out."""
+    tool_choice: str = ""
+    """Which tool is to be called: "auto", "none", "required" or a tool's name; empty for the provider's default."""
+    json_mode: bool = False
+    """Ask for an answer that is JSON."""
+    response_schema: JsonObject = {}
+    """JSON Schema the answer must follow, where the provider can enforce one."""
+    logprobs: bool = False
+    """Ask for the log-probabilities of the answer's tokens."""
+    top_logprobs: Int32 = 0
+    """Alternatives to each token asked for with the log-probabilities; 0 for none."""
+    seed: Int64 | None = None
+    """Seed of the first repetition, where the provider takes one; each further repetition counts it up. Absent for
+    none.
+    """
+    top_p: float | None = None
+    """Share of probability that tokens are drawn from; absent for the provider's default."""
+    stop: list[str] = []
+    """Texts that end an answer."""
+    timeout: Seconds | None = None
+    """Longest time one call may take; absent for the default. In seconds."""
+    total_timeout: Seconds | None = None
+    """Longest time one case may take, all its calls and waits together; absent for the default. In seconds."""
+    max_retries: Int32 | None = None
+    """Times a call that failed is made again; absent for the default, 0 for never."""
+    requests_per_minute: float = 0.0
+    """Most requests in a minute; 0 for no limit."""
+    tokens_per_minute: float = 0.0
+    """Most tokens read and written in a minute; 0 for no limit."""
+    headers_env: dict[str, str] = {}
+    """Environment variable for the value of each further header, by the header's name."""
+    extra_body: JsonObject = {}
+    """Further fields of the request body, sent as they are."""
+    pricing: Pricing | None = None
+    """Prices that stand in for the price table."""
+    recording: str = ""
+    """File of recorded answers, for the connector "recorded"."""
+
+
+class CommandTarget(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """A program on this machine, started once for each case and never through a shell."""
+
+    argv: list[str] = []
+    """Program and arguments; an argument may have places such as {input}."""
+    stdin: str = ""
+    """What its standard input holds: "text" for the prompt (the default), "json" for the whole record, "none"."""
+    stdout: str = ""
+    """How its standard output is read: "text" (the default) or "json"."""
+    output_path: str = ""
+    """For "json": path of the answer in what it prints; empty for all of it."""
+    usage_path: str = ""
+    """For "json": path of the usage in what it prints."""
+    workdir: str = ""
+    """Folder it is started in; empty for the folder of the spec."""
+    env_from: dict[str, str] = {}
+    """Environment variable here for each environment variable there. It sees no others but PATH, HOME, LANG and TMPDIR.
+    """
+
+
+class FewShotExample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """An example shown to the model before the input."""
+
+    input: str = ""
+    """What was asked."""
+    output: str = ""
+    """What was answered."""
+
+
+class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True):
+    """A tool offered to the model."""
+
+    name: str = ""
+    """Name of the tool."""
+    description: str = ""
+    """What it does, for the model to read."""
+    parameters: JsonObject = {}
+    """JSON Schema of its arguments."""
+    strict: bool = False
+    """Have the provider enforce the schema."""
+
+
+class JudgeSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """A judge and how it is asked. Never holds a secret."""
+
+    provider: str = ""
+    """How it is reached: "openai-compatible", "anthropic" or "recorded"."""
+    model: str = ""
+    """Name of the model."""
+    base_url: str = ""
+    """Address of the API; empty for the provider's own."""
+    api_key_env: str = ""
+    """Environment variable that holds the key; empty for the provider's usual one."""
+    effort: str = ""
+    """Effort of a reasoning model, for example "low" or "high"."""
+    max_tokens: Int32 = 0
+    """Most tokens in one reply; 0 for the default."""
+    temperature: float | None = None
+    """Sampling temperature; absent for the default."""
+    top_p: float | None = None
+    """Share of probability that tokens are drawn from; absent for the provider's default."""
+    seed: Int64 | None = None
+    """Seed, where the provider takes one; absent for none."""
+    response_format: str = ""
+    """How a reply is asked for: "json_schema" (the default) or "text", for servers that know no schemas."""
+    requests_per_minute: float = 0.0
+    """Most requests in a minute; 0 for no limit."""
+    tokens_per_minute: float = 0.0
+    """Most tokens read and written in a minute; 0 for no limit."""
+    max_concurrency: Int32 = 0
+    """Most requests at once; 0 for the default."""
+    timeout: Seconds | None = None
+    """Longest time one call may take; absent for the default. In seconds."""
+    max_retries: Int32 | None = None
+    """Times a call that failed is made again; absent for the default, 0 for never."""
+    max_usd: float | None = None
+    """Most US dollars this judge may cost; absent for no limit of its own."""
+    max_total_tokens: Int64 = 0
+    """Most tokens this judge may read and write; 0 for no limit of its own."""
+    recording: str = ""
+    """File of recorded replies, for the provider "recorded"."""
+
+
+class Sink(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """A file the results are written to.
+
+    One of `json`, `html`, `markdown`, `junit`, `csv`: form and path of the file; exactly one is set. Paths are
+    relative to the folder the command runs in.
+    """
+
+    json: str | None = None
+    """The whole result as JSON, as `--output` writes it."""
+    html: str | None = None
+    """A report to read in a browser."""
+    markdown: str | None = None
+    """A report in Markdown, for example for a pull request."""
+    junit: str | None = None
+    """JUnit XML: a test for each gate and each case."""
+    csv: str | None = None
+    """One row for each result, as comma-separated values."""
 
 
 class Thinking(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
@@ -164,6 +421,16 @@ class DatasetSource(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """Column or path in the source for each field of a record, for example input: question."""
     limit: Int32 = 0
     """Most records taken; 0 for all."""
+    where: str = ""
+    """Condition in CEL that a record must meet, for example "metadata.topic == 'refunds'"; empty for all."""
+    sample: Int32 = 0
+    """Records drawn at random from those that remain; 0 for all."""
+    seed: Int64 = 0
+    """Seed of the draw."""
+    skip_invalid: bool = False
+    """Leave out rows that cannot be read, and list them, in place of stopping."""
+    format: str = ""
+    """Form of the file: "jsonl", "json", "csv", "tsv" or "parquet"; empty to tell by name and content."""
 
 
 class DatasetVersionRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
@@ -211,16 +478,36 @@ class InlineRecords(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class Gate(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
-    """A condition a metric must meet. No data never meets it."""
+    """A condition a metric must meet. No data never meets it. In files a text stands for a gate with `cel`."""
 
     metric: str = ""
-    """Name of the metric."""
+    """Name of the metric; empty for a figure of the whole run."""
     stat: GateStat = GateStat.UNSPECIFIED
     """Figure of the metric that is compared."""
     min: float | None = None
     """Smallest value that passes; absent for no lower bound."""
     max: float | None = None
     """Largest value that passes; absent for no upper bound."""
+    cel: str = ""
+    """Condition in CEL, in place of everything else, for example "metric('exact-match').mean >= 0.8"."""
+    slice: dict[str, str] = {}
+    """Records the gate looks at, as the value wanted for each path, for example {metadata.topic: refunds}; empty for
+    all.
+    """
+    k: Int32 = 0
+    """For PASS_AT_K and PASS_HAT_K: how many tries; 0 for the number of trials."""
+    baseline: str = ""
+    """For a comparison: what to compare with, a run id, a file, "latest" or "latest(label=value)"; empty for the
+    spec's.
+    """
+    max_drop: float | None = None
+    """For a comparison: largest loss against the baseline that passes, in the metric's unit. Its presence makes the
+    gate a comparison.
+    """
+    significance: float = 0.0
+    """For a comparison: chance of a false alarm that is accepted, for example 0.05; 0 for the default of 0.05."""
+    name: str = ""
+    """Name of the gate in reports; empty to describe it by what it asks."""
 
 
 class GateResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
@@ -234,6 +521,14 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     """The figure that was compared; absent when there is none."""
     reason: str = ""
     """Why it was not met, or what is worth knowing though it was."""
+    verdict: GateVerdict = GateVerdict.UNSPECIFIED
+    """What was decided."""
+    ci: ConfidenceInterval | None = None
+    """Interval of the figure; absent when the data cannot carry one."""
+    n: Int64 = 0
+    """Values the figure rests on."""
+    baseline_value: float | None = None
+    """The same figure in the baseline; absent when there is none."""
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
@@ -245,6 +540,8 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr
     """Most tokens read and written by judges; 0 for no limit."""
     max_usd: float | None = None
     """Most US dollars for target and judges together; absent for no limit."""
+    max_wall_clock: Seconds | None = None
+    """Longest time the run may take; absent for no limit. In seconds."""
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

@@ -18,6 +18,7 @@ from evalsi.schema import (
     Checker,
     CiMethod,
     CommandHarness,
+    CommandTarget,
     ConfidenceInterval,
     Content,
     ContextManagement,
@@ -30,6 +31,7 @@ from evalsi.schema import (
     EnvironmentService,
     ErrorKind,
     EscalationPolicy,
+    EvalRun,
     EvaluateRequest,
     EvaluateResponse,
     EvaluateStreamConfig,
@@ -41,9 +43,11 @@ from evalsi.schema import (
     EvaluatorRef,
     ExternalHarness,
     Fault,
+    FewShotExample,
     Gate,
     GateResult,
     GateStat,
+    GateVerdict,
     GitState,
     HTTPAgent,
     Harness,
@@ -53,6 +57,7 @@ from evalsi.schema import (
     IsolationLevel,
     IsolationReport,
     JudgeManifest,
+    JudgeSpec,
     ListCredentialsRequest,
     ListCredentialsResponse,
     ListEvaluatorsRequest,
@@ -69,6 +74,7 @@ from evalsi.schema import (
     MetricSummary,
     MockTool,
     Observation,
+    OnInconclusive,
     Outcome,
     Pricing,
     Progress,
@@ -83,6 +89,7 @@ from evalsi.schema import (
     Run,
     RunEvaluationContract,
     RunManifest,
+    RunMetadata,
     RunOutputs,
     RunProvenance,
     RunSpec,
@@ -92,6 +99,7 @@ from evalsi.schema import (
     Scope,
     Score,
     ScoreType,
+    Sink,
     Step,
     StepType,
     SummaryOptions,
@@ -101,6 +109,7 @@ from evalsi.schema import (
     Tensor,
     Thinking,
     ToolCall,
+    ToolDefinition,
     ToolFault,
     Tools,
     TraceProvenance,
@@ -123,7 +132,9 @@ _MetricKind = {member.number: member for member in MetricKind}
 _Scope = {member.number: member for member in Scope}
 _ScoreType = {member.number: member for member in ScoreType}
 _CiMethod = {member.number: member for member in CiMethod}
+_OnInconclusive = {member.number: member for member in OnInconclusive}
 _GateStat = {member.number: member for member in GateStat}
+_GateVerdict = {member.number: member for member in GateVerdict}
 _RunStatus = {member.number: member for member in RunStatus}
 
 
@@ -180,6 +191,7 @@ def read_HTTPAgent(w):
         stream=w.stream,
         delta_path=w.delta_path,
         stop_reason_path=w.stop_reason_path,
+        headers=dict(w.headers),
     )
 
 
@@ -835,6 +847,24 @@ def read_Observation(w):
     )
 
 
+def read_EvalRun(w):
+    return EvalRun(
+        api_version=w.api_version,
+        kind=w.kind,
+        metadata=read_RunMetadata(w.metadata) if w.HasField("metadata") else None,
+        spec=read_RunSpec(w.spec) if w.HasField("spec") else None,
+    )
+
+
+def read_RunMetadata(w):
+    return RunMetadata(
+        name=w.name,
+        project=w.project,
+        labels=dict(w.labels),
+        description=w.description,
+    )
+
+
 def read_RunSpec(w):
     return RunSpec(
         target=read_Target(w.target) if w.HasField("target") else None,
@@ -847,6 +877,11 @@ def read_RunSpec(w):
         budget=read_Budget(w.budget) if w.HasField("budget") else None,
         harness=read_Harness(w.harness) if w.HasField("harness") else None,
         environment=read_Environment(w.environment) if w.HasField("environment") else None,
+        judges={k: read_JudgeSpec(x) for k, x in w.judges.items()},
+        on_inconclusive=_OnInconclusive.get(w.on_inconclusive, OnInconclusive.UNSPECIFIED),
+        sinks=[read_Sink(x) for x in w.sinks],
+        baseline=w.baseline,
+        slices=list(w.slices),
     )
 
 
@@ -867,6 +902,92 @@ def read_Target(w):
         api=w.api,
         fallbacks=[read_Target(x) for x in w.fallbacks],
         fallback_after=w.fallback_after,
+        name=w.name,
+        python=w.python,
+        config=read_object(w.config),
+        command=read_CommandTarget(w.command) if w.HasField("command") else None,
+        prompt=w.prompt,
+        messages=[read_Message(x) for x in w.messages],
+        few_shot=[read_FewShotExample(x) for x in w.few_shot],
+        tools=[read_ToolDefinition(x) for x in w.tools],
+        tool_choice=w.tool_choice,
+        json_mode=w.json_mode,
+        response_schema=read_object(w.response_schema),
+        logprobs=w.logprobs,
+        top_logprobs=w.top_logprobs,
+        seed=w.seed if w.HasField("seed") else None,
+        top_p=w.top_p if w.HasField("top_p") else None,
+        stop=list(w.stop),
+        timeout=read_duration(w.timeout) if w.HasField("timeout") else None,
+        total_timeout=read_duration(w.total_timeout) if w.HasField("total_timeout") else None,
+        max_retries=w.max_retries if w.HasField("max_retries") else None,
+        requests_per_minute=w.requests_per_minute,
+        tokens_per_minute=w.tokens_per_minute,
+        headers_env=dict(w.headers_env),
+        extra_body=read_object(w.extra_body),
+        pricing=read_Pricing(w.pricing) if w.HasField("pricing") else None,
+        recording=w.recording,
+    )
+
+
+def read_CommandTarget(w):
+    return CommandTarget(
+        argv=list(w.argv),
+        stdin=w.stdin,
+        stdout=w.stdout,
+        output_path=w.output_path,
+        usage_path=w.usage_path,
+        workdir=w.workdir,
+        env_from=dict(w.env_from),
+    )
+
+
+def read_FewShotExample(w):
+    return FewShotExample(
+        input=w.input,
+        output=w.output,
+    )
+
+
+def read_ToolDefinition(w):
+    return ToolDefinition(
+        name=w.name,
+        description=w.description,
+        parameters=read_object(w.parameters),
+        strict=w.strict,
+    )
+
+
+def read_JudgeSpec(w):
+    return JudgeSpec(
+        provider=w.provider,
+        model=w.model,
+        base_url=w.base_url,
+        api_key_env=w.api_key_env,
+        effort=w.effort,
+        max_tokens=w.max_tokens,
+        temperature=w.temperature if w.HasField("temperature") else None,
+        top_p=w.top_p if w.HasField("top_p") else None,
+        seed=w.seed if w.HasField("seed") else None,
+        response_format=w.response_format,
+        requests_per_minute=w.requests_per_minute,
+        tokens_per_minute=w.tokens_per_minute,
+        max_concurrency=w.max_concurrency,
+        timeout=read_duration(w.timeout) if w.HasField("timeout") else None,
+        max_retries=w.max_retries if w.HasField("max_retries") else None,
+        max_usd=w.max_usd if w.HasField("max_usd") else None,
+        max_total_tokens=w.max_total_tokens,
+        recording=w.recording,
+    )
+
+
+def read_Sink(w):
+    return Sink(
+        json=w.json if w.HasField("json") else None,
+        html=w.html if w.HasField("html") else None,
+        markdown=w.markdown if w.HasField("markdown") else None,
+        junit=w.junit if w.HasField("junit") else None,
+        csv=w.csv if w.HasField("csv") else None,
     )
 
 
@@ -887,6 +1008,11 @@ def read_DatasetSource(w):
         catalog=read_DatasetVersionRef(w.catalog) if w.HasField("catalog") else None,
         mapping=dict(w.mapping),
         limit=w.limit,
+        where=w.where,
+        sample=w.sample,
+        seed=w.seed,
+        skip_invalid=w.skip_invalid,
+        format=w.format,
     )
 
 
@@ -928,6 +1054,13 @@ def read_Gate(w):
         stat=_GateStat.get(w.stat, GateStat.UNSPECIFIED),
         min=w.min if w.HasField("min") else None,
         max=w.max if w.HasField("max") else None,
+        cel=w.cel,
+        slice=dict(w.slice),
+        k=w.k,
+        baseline=w.baseline,
+        max_drop=w.max_drop if w.HasField("max_drop") else None,
+        significance=w.significance,
+        name=w.name,
     )
 
 
@@ -937,6 +1070,10 @@ def read_GateResult(w):
         passed=w.passed,
         value=w.value if w.HasField("value") else None,
         reason=w.reason,
+        verdict=_GateVerdict.get(w.verdict, GateVerdict.UNSPECIFIED),
+        ci=read_ConfidenceInterval(w.ci) if w.HasField("ci") else None,
+        n=w.n,
+        baseline_value=w.baseline_value if w.HasField("baseline_value") else None,
     )
 
 
@@ -945,6 +1082,7 @@ def read_Budget(w):
         max_target_tokens=w.max_target_tokens,
         max_judge_tokens=w.max_judge_tokens,
         max_usd=w.max_usd if w.HasField("max_usd") else None,
+        max_wall_clock=read_duration(w.max_wall_clock) if w.HasField("max_wall_clock") else None,
     )
 
 
@@ -1126,6 +1264,7 @@ READS: dict[str, Callable[[Any], Any]] = {
     "CLIAgent": read_CLIAgent,
     "Checker": read_Checker,
     "CommandHarness": read_CommandHarness,
+    "CommandTarget": read_CommandTarget,
     "ConfidenceInterval": read_ConfidenceInterval,
     "Content": read_Content,
     "ContextManagement": read_ContextManagement,
@@ -1136,6 +1275,7 @@ READS: dict[str, Callable[[Any], Any]] = {
     "Environment": read_Environment,
     "EnvironmentService": read_EnvironmentService,
     "EscalationPolicy": read_EscalationPolicy,
+    "EvalRun": read_EvalRun,
     "EvaluateRequest": read_EvaluateRequest,
     "EvaluateResponse": read_EvaluateResponse,
     "EvaluateStreamConfig": read_EvaluateStreamConfig,
@@ -1146,6 +1286,7 @@ READS: dict[str, Callable[[Any], Any]] = {
     "EvaluatorManifest": read_EvaluatorManifest,
     "EvaluatorRef": read_EvaluatorRef,
     "ExternalHarness": read_ExternalHarness,
+    "FewShotExample": read_FewShotExample,
     "Gate": read_Gate,
     "GateResult": read_GateResult,
     "GitState": read_GitState,
@@ -1156,6 +1297,7 @@ READS: dict[str, Callable[[Any], Any]] = {
     "Interjection": read_Interjection,
     "IsolationReport": read_IsolationReport,
     "JudgeManifest": read_JudgeManifest,
+    "JudgeSpec": read_JudgeSpec,
     "ListCredentialsRequest": read_ListCredentialsRequest,
     "ListCredentialsResponse": read_ListCredentialsResponse,
     "ListEvaluatorsRequest": read_ListEvaluatorsRequest,
@@ -1184,12 +1326,14 @@ READS: dict[str, Callable[[Any], Any]] = {
     "Run": read_Run,
     "RunEvaluationContract": read_RunEvaluationContract,
     "RunManifest": read_RunManifest,
+    "RunMetadata": read_RunMetadata,
     "RunOutputs": read_RunOutputs,
     "RunProvenance": read_RunProvenance,
     "RunSpec": read_RunSpec,
     "SandboxPolicy": read_SandboxPolicy,
     "Scheduling": read_Scheduling,
     "Score": read_Score,
+    "Sink": read_Sink,
     "Step": read_Step,
     "SummaryOptions": read_SummaryOptions,
     "TabularRow": read_TabularRow,
@@ -1198,6 +1342,7 @@ READS: dict[str, Callable[[Any], Any]] = {
     "Tensor": read_Tensor,
     "Thinking": read_Thinking,
     "ToolCall": read_ToolCall,
+    "ToolDefinition": read_ToolDefinition,
     "ToolFault": read_ToolFault,
     "Tools": read_Tools,
     "TraceProvenance": read_TraceProvenance,

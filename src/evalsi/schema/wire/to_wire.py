@@ -124,6 +124,9 @@ def fill_HTTPAgent(s, w):
     v = s.stop_reason_path
     if v:
         w.stop_reason_path = v
+    v = s.headers
+    if v:
+        w.headers.update(v)
 
 
 def fill_CLIAgent(s, w):
@@ -1442,6 +1445,38 @@ def fill_Observation(s, w):
         w.labels.update(v)
 
 
+def fill_EvalRun(s, w):
+    v = s.api_version
+    if v:
+        w.api_version = v
+    v = s.kind
+    if v:
+        w.kind = v
+    v = s.metadata
+    if v is not None:
+        w.metadata.SetInParent()
+        fill_RunMetadata(v, w.metadata)
+    v = s.spec
+    if v is not None:
+        w.spec.SetInParent()
+        fill_RunSpec(v, w.spec)
+
+
+def fill_RunMetadata(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.project
+    if v:
+        w.project = v
+    v = s.labels
+    if v:
+        w.labels.update(v)
+    v = s.description
+    if v:
+        w.description = v
+
+
 def fill_RunSpec(s, w):
     v = s.target
     if v is not None:
@@ -1481,6 +1516,23 @@ def fill_RunSpec(s, w):
     if v is not None:
         w.environment.SetInParent()
         fill_Environment(v, w.environment)
+    v = s.judges
+    if v:
+        for k, x in v.items():
+            fill_JudgeSpec(x, w.judges[k])
+    v = s.on_inconclusive
+    if v.number:
+        w.on_inconclusive = v.number
+    v = s.sinks
+    if v:
+        for x in v:
+            fill_Sink(x, w.sinks.add())
+    v = s.baseline
+    if v:
+        w.baseline = v
+    v = s.slices
+    if v:
+        w.slices.extend(v)
 
 
 def fill_Target(s, w):
@@ -1532,6 +1584,212 @@ def fill_Target(s, w):
     v = s.fallback_after
     if v:
         w.fallback_after = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.python
+    if v:
+        w.python = v
+    v = s.config
+    if v:
+        fill_object(v, w.config)
+    v = s.command
+    if v is not None:
+        w.command.SetInParent()
+        fill_CommandTarget(v, w.command)
+    v = s.prompt
+    if v:
+        w.prompt = v
+    v = s.messages
+    if v:
+        for x in v:
+            fill_Message(x, w.messages.add())
+    v = s.few_shot
+    if v:
+        for x in v:
+            fill_FewShotExample(x, w.few_shot.add())
+    v = s.tools
+    if v:
+        for x in v:
+            fill_ToolDefinition(x, w.tools.add())
+    v = s.tool_choice
+    if v:
+        w.tool_choice = v
+    v = s.json_mode
+    if v:
+        w.json_mode = v
+    v = s.response_schema
+    if v:
+        fill_object(v, w.response_schema)
+    v = s.logprobs
+    if v:
+        w.logprobs = v
+    v = s.top_logprobs
+    if v:
+        w.top_logprobs = v
+    v = s.seed
+    if v is not None:
+        w.seed = v
+    v = s.top_p
+    if v is not None:
+        w.top_p = v
+    v = s.stop
+    if v:
+        w.stop.extend(v)
+    v = s.timeout
+    if v is not None:
+        w.timeout.SetInParent()
+        fill_duration(v, w.timeout)
+    v = s.total_timeout
+    if v is not None:
+        w.total_timeout.SetInParent()
+        fill_duration(v, w.total_timeout)
+    v = s.max_retries
+    if v is not None:
+        w.max_retries = v
+    v = s.requests_per_minute
+    if v:
+        w.requests_per_minute = v
+    v = s.tokens_per_minute
+    if v:
+        w.tokens_per_minute = v
+    v = s.headers_env
+    if v:
+        w.headers_env.update(v)
+    v = s.extra_body
+    if v:
+        fill_object(v, w.extra_body)
+    v = s.pricing
+    if v is not None:
+        w.pricing.SetInParent()
+        fill_Pricing(v, w.pricing)
+    v = s.recording
+    if v:
+        w.recording = v
+
+
+def fill_CommandTarget(s, w):
+    v = s.argv
+    if v:
+        w.argv.extend(v)
+    v = s.stdin
+    if v:
+        w.stdin = v
+    v = s.stdout
+    if v:
+        w.stdout = v
+    v = s.output_path
+    if v:
+        w.output_path = v
+    v = s.usage_path
+    if v:
+        w.usage_path = v
+    v = s.workdir
+    if v:
+        w.workdir = v
+    v = s.env_from
+    if v:
+        w.env_from.update(v)
+
+
+def fill_FewShotExample(s, w):
+    v = s.input
+    if v:
+        w.input = v
+    v = s.output
+    if v:
+        w.output = v
+
+
+def fill_ToolDefinition(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.description
+    if v:
+        w.description = v
+    v = s.parameters
+    if v:
+        fill_object(v, w.parameters)
+    v = s.strict
+    if v:
+        w.strict = v
+
+
+def fill_JudgeSpec(s, w):
+    v = s.provider
+    if v:
+        w.provider = v
+    v = s.model
+    if v:
+        w.model = v
+    v = s.base_url
+    if v:
+        w.base_url = v
+    v = s.api_key_env
+    if v:
+        w.api_key_env = v
+    v = s.effort
+    if v:
+        w.effort = v
+    v = s.max_tokens
+    if v:
+        w.max_tokens = v
+    v = s.temperature
+    if v is not None:
+        w.temperature = v
+    v = s.top_p
+    if v is not None:
+        w.top_p = v
+    v = s.seed
+    if v is not None:
+        w.seed = v
+    v = s.response_format
+    if v:
+        w.response_format = v
+    v = s.requests_per_minute
+    if v:
+        w.requests_per_minute = v
+    v = s.tokens_per_minute
+    if v:
+        w.tokens_per_minute = v
+    v = s.max_concurrency
+    if v:
+        w.max_concurrency = v
+    v = s.timeout
+    if v is not None:
+        w.timeout.SetInParent()
+        fill_duration(v, w.timeout)
+    v = s.max_retries
+    if v is not None:
+        w.max_retries = v
+    v = s.max_usd
+    if v is not None:
+        w.max_usd = v
+    v = s.max_total_tokens
+    if v:
+        w.max_total_tokens = v
+    v = s.recording
+    if v:
+        w.recording = v
+
+
+def fill_Sink(s, w):
+    v = s.json
+    if v is not None:
+        w.json = v
+    v = s.html
+    if v is not None:
+        w.html = v
+    v = s.markdown
+    if v is not None:
+        w.markdown = v
+    v = s.junit
+    if v is not None:
+        w.junit = v
+    v = s.csv
+    if v is not None:
+        w.csv = v
 
 
 def fill_Thinking(s, w):
@@ -1572,6 +1830,21 @@ def fill_DatasetSource(s, w):
     v = s.limit
     if v:
         w.limit = v
+    v = s.where
+    if v:
+        w.where = v
+    v = s.sample
+    if v:
+        w.sample = v
+    v = s.seed
+    if v:
+        w.seed = v
+    v = s.skip_invalid
+    if v:
+        w.skip_invalid = v
+    v = s.format
+    if v:
+        w.format = v
 
 
 def fill_DatasetVersionRef(s, w):
@@ -1637,6 +1910,27 @@ def fill_Gate(s, w):
     v = s.max
     if v is not None:
         w.max = v
+    v = s.cel
+    if v:
+        w.cel = v
+    v = s.slice
+    if v:
+        w.slice.update(v)
+    v = s.k
+    if v:
+        w.k = v
+    v = s.baseline
+    if v:
+        w.baseline = v
+    v = s.max_drop
+    if v is not None:
+        w.max_drop = v
+    v = s.significance
+    if v:
+        w.significance = v
+    v = s.name
+    if v:
+        w.name = v
 
 
 def fill_GateResult(s, w):
@@ -1653,6 +1947,19 @@ def fill_GateResult(s, w):
     v = s.reason
     if v:
         w.reason = v
+    v = s.verdict
+    if v.number:
+        w.verdict = v.number
+    v = s.ci
+    if v is not None:
+        w.ci.SetInParent()
+        fill_ConfidenceInterval(v, w.ci)
+    v = s.n
+    if v:
+        w.n = v
+    v = s.baseline_value
+    if v is not None:
+        w.baseline_value = v
 
 
 def fill_Budget(s, w):
@@ -1665,6 +1972,10 @@ def fill_Budget(s, w):
     v = s.max_usd
     if v is not None:
         w.max_usd = v
+    v = s.max_wall_clock
+    if v is not None:
+        w.max_wall_clock.SetInParent()
+        fill_duration(v, w.max_wall_clock)
 
 
 def fill_Progress(s, w):
@@ -2059,6 +2370,7 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "CLIAgent": fill_CLIAgent,
     "Checker": fill_Checker,
     "CommandHarness": fill_CommandHarness,
+    "CommandTarget": fill_CommandTarget,
     "ConfidenceInterval": fill_ConfidenceInterval,
     "Content": fill_Content,
     "ContextManagement": fill_ContextManagement,
@@ -2069,6 +2381,7 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "Environment": fill_Environment,
     "EnvironmentService": fill_EnvironmentService,
     "EscalationPolicy": fill_EscalationPolicy,
+    "EvalRun": fill_EvalRun,
     "EvaluateRequest": fill_EvaluateRequest,
     "EvaluateResponse": fill_EvaluateResponse,
     "EvaluateStreamConfig": fill_EvaluateStreamConfig,
@@ -2079,6 +2392,7 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "EvaluatorManifest": fill_EvaluatorManifest,
     "EvaluatorRef": fill_EvaluatorRef,
     "ExternalHarness": fill_ExternalHarness,
+    "FewShotExample": fill_FewShotExample,
     "Gate": fill_Gate,
     "GateResult": fill_GateResult,
     "GitState": fill_GitState,
@@ -2089,6 +2403,7 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "Interjection": fill_Interjection,
     "IsolationReport": fill_IsolationReport,
     "JudgeManifest": fill_JudgeManifest,
+    "JudgeSpec": fill_JudgeSpec,
     "ListCredentialsRequest": fill_ListCredentialsRequest,
     "ListCredentialsResponse": fill_ListCredentialsResponse,
     "ListEvaluatorsRequest": fill_ListEvaluatorsRequest,
@@ -2117,12 +2432,14 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "Run": fill_Run,
     "RunEvaluationContract": fill_RunEvaluationContract,
     "RunManifest": fill_RunManifest,
+    "RunMetadata": fill_RunMetadata,
     "RunOutputs": fill_RunOutputs,
     "RunProvenance": fill_RunProvenance,
     "RunSpec": fill_RunSpec,
     "SandboxPolicy": fill_SandboxPolicy,
     "Scheduling": fill_Scheduling,
     "Score": fill_Score,
+    "Sink": fill_Sink,
     "Step": fill_Step,
     "SummaryOptions": fill_SummaryOptions,
     "TabularRow": fill_TabularRow,
@@ -2131,6 +2448,7 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "Tensor": fill_Tensor,
     "Thinking": fill_Thinking,
     "ToolCall": fill_ToolCall,
+    "ToolDefinition": fill_ToolDefinition,
     "ToolFault": fill_ToolFault,
     "Tools": fill_Tools,
     "TraceProvenance": fill_TraceProvenance,
