@@ -27,10 +27,11 @@ from evalsi.ports.chat_model import ChatModel
 from evalsi.ports.run_store import RunStore
 from evalsi.results.graded_run import GradedRows, GradedRun, stored_run
 from evalsi.results.read_document import read_document
+from evalsi.results.recorder import Progress
 from evalsi.schema import JudgeManifest, Record
 from evalsi.score.manifest import Circumstances, make_manifest
 from evalsi.score.request import JudgeChoice, ScoreRequest
-from evalsi.score.score_dataset import Progress, ScoreJob
+from evalsi.score.score_dataset import ScoreJob
 from evalsi.settings import Settings
 
 USUAL_KEY_VARIABLES = {"openai-compatible": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}

@@ -1,0 +1,209 @@
+"""Writing down a run as it happens: its row, each graded batch before it is counted, its summary at the end.
+
+Every job that grades goes through here, so that "acknowledged" means the same for all: a batch that was kept is in the
+store, a run that was stopped or killed is continued by the same work, and nothing is counted twice.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import msgspec
+
+from evalsi.core.clock import Clock
+from evalsi.core.ids import new_run_id
+from evalsi.engine.columns import EvaluatorColumns, pack
+from evalsi.engine.evaluate import GradedBatch
+from evalsi.engine.summary import SummaryBuilder
+from evalsi.ports.run_store import RunRow, RunStore, Segment
+from evalsi.results.graded_run import WHOLE, GradedRun, encode_records, rows_of, stored_run
+from evalsi.schema import DatasetManifest, JudgeManifest, MetricSummary, RunManifest, RunStatus, Usage
+
+PROGRESS_INTERVAL_S = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far a job is, for a line on a terminal. `total` is known because the dataset was scanned first."""
+
+    done: int
+    total: int
+    outcomes: Mapping[str, int]
+    headline: str = ""
+    """The first metric so far, with its interval."""
+    spent: Usage | None = None
+    asked: int | None = None
+    """Rows that the target has answered or failed; None where nobody is asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What is being recorded. `manifest` is complete but for what the run itself finds out."""
+
+    store: RunStore
+    clock: Clock
+    manifest: RunManifest
+    fingerprint: str
+    """Digest of everything that decides the results."""
+    total: int
+    """Rows in all."""
+    resume: bool = True
+    """Continue an interrupted run of the same work, if there is one."""
+    judges: Callable[[], list[JudgeManifest]] = list
+    """The judges with what they have used so far."""
+    target_usage: Callable[[], Usage | None] = lambda: None
+    on_progress: Callable[[Progress], None] | None = None
+    """Called at most ten times a second."""
+
+
+class RunRecorder:
+    """One try at a run. As a context it leaves the run marked interrupted when its body raises."""
+
+    def __init__(self, work: Work, summary: SummaryBuilder) -> None:
+        self._work = work
+        self.summary = summary
+        self.done = 0
+        self.asked: int | None = None
+        self.stored: dict[int, int] = {}
+        """First row and number of rows of every batch that an earlier try had stored."""
+        self._finished = False
+        self._next_report_s = 0.0
+        earlier = work.store.resumable(work.fingerprint) if work.resume else None
+        now = work.clock.now()
+        self._row = work.store.take_over(earlier.id) if earlier is not None else self._new_row(now.timestamp())
+        self.run_id = self._row.id
+        self.manifest = msgspec.structs.replace(
+            work.manifest,
+            run_id=self.run_id,
+            started_at=now,
+            status=RunStatus.RUNNING,
+            settings_sha256=work.fingerprint.removeprefix("sha256:"),
+            judges=work.judges(),
+        )
+        if earlier is None:
+            work.store.create(self._row, self.manifest)
+        else:
+            self._recall()
+        self.resumed_rows = self.done
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and not self._finished:
+            self._end("interrupted", [])
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether rows are missing."""
+        return self.done < self._work.total
+
+    def keep(self, graded: GradedBatch) -> None:
+        """Stores a graded batch, then counts it."""
+        self._work.store.append(
+            self.run_id,
+            Segment(
+                index=graded.first_row,
+                first_row=graded.first_row,
+                rows=len(graded.records),
+                records=encode_records(graded.records),
+                results=pack(graded.columns),
+            ),
+        )
+        self.summary.add(graded.first_row, len(graded.records), graded.columns, lambda: graded.records)
+        self.done += len(graded.records)
+        self.report()
+
+    def report(self) -> None:
+        """Tells whoever watches, unless they were told just now."""
+        work = self._work
+        if work.on_progress is None:
+            return
+        now_s = work.clock.monotonic_s()
+        if now_s < self._next_report_s and self.done < work.total:
+            return
+        self._next_report_s = now_s + PROGRESS_INTERVAL_S
+        work.on_progress(
+            Progress(
+                done=self.done,
+                total=work.total,
+                outcomes=self.summary.outcome_totals(),
+                headline=self.summary.headline(),
+                spent=total_usage([*(judge.usage for judge in work.judges()), work.target_usage()]),
+                asked=self.asked,
+            )
+        )
+
+    def finish(self, whole: list[EvaluatorColumns], extra: Callable[[], list[MetricSummary]] = list) -> GradedRun:
+        """Ends the run: succeeded when no row is missing, interrupted otherwise.
+
+        Args:
+            whole: The results of dataset and session scope.
+            extra: Summaries that the job adds to those of the metrics.
+        """
+        if whole:
+            self._work.store.append(
+                self.run_id, Segment(index=WHOLE, first_row=WHOLE, rows=0, records=b"", results=pack(whole))
+            )
+        self._end("interrupted" if self.cut_short else "succeeded", [*self.summary.finish(whole), *extra()])
+        return stored_run(self._work.store, self.run_id)
+
+    def _end(self, status: str, summaries: list[MetricSummary]) -> None:
+        self._finished = True
+        work = self._work
+        now, judges = work.clock.now(), work.judges()
+        self.manifest = msgspec.structs.replace(
+            self.manifest,
+            status=RunStatus.SUCCEEDED if status == "succeeded" else RunStatus.CANCELLED,
+            finished_at=now,
+            judges=judges,
+            judge_usage=total_usage([judge.usage for judge in judges]),
+            target_usage=work.target_usage(),
+        )
+        row = msgspec.structs.replace(
+            self._row,
+            status=status,
+            finished_at=now.isoformat(timespec="milliseconds"),
+            headline=self.summary.headline(),
+        )
+        work.store.finish(row, self.manifest, summaries)
+
+    def _new_row(self, now_s: float) -> RunRow:
+        work = self._work
+        dataset = work.manifest.dataset or DatasetManifest()
+        return RunRow(
+            id=new_run_id(now_s),
+            name=work.manifest.name,
+            status="running",
+            created_at=work.clock.now().isoformat(timespec="milliseconds"),
+            finished_at=None,
+            dataset=dataset.source,
+            dataset_digest=f"sha256:{dataset.sha256}",
+            fingerprint=work.fingerprint,
+            rows=0,
+            labels=dict(work.manifest.labels),
+            headline="",
+        )
+
+    def _recall(self) -> None:
+        """Counts what an earlier try had stored."""
+        for segment in self._work.store.segments(self.run_id):
+            if segment.index == WHOLE:
+                continue
+            rows = rows_of(segment)
+            self.stored[segment.first_row] = segment.rows
+            self.summary.add(segment.first_row, segment.rows, rows.columns, lambda rows=rows: rows.records)
+            self.done += segment.rows
+
+
+def total_usage(usages: list[Usage | None]) -> Usage | None:
+    """What several used together; a cost is known only where every one's is. None when nobody used anything."""
+    used = [usage for usage in usages if usage is not None]
+    if not used:
+        return None
+    costs = [usage.cost_usd for usage in used]
+    return Usage(
+        input_tokens=sum(usage.input_tokens or 0 for usage in used),
+        output_tokens=sum(usage.output_tokens or 0 for usage in used),
+        cost_usd=sum(cost for cost in costs if cost is not None) if None not in costs else None,
+    )
