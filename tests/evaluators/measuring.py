@@ -9,7 +9,7 @@ from evalsi.engine.columns import EvaluatorColumns
 from evalsi.engine.columns import results as results_of
 from evalsi.engine.measure import measure
 from evalsi.evaluators import catalog
-from evalsi.evaluators.api import EvalContext
+from evalsi.evaluators.api import Definition, EvalContext
 from evalsi.evaluators.binding import BoundEvaluator, bind
 from evalsi.schema import Content, EvaluationResult, Record
 
@@ -30,6 +30,21 @@ def record(output: Any = None, reference: Any = None, **fields: Any) -> Record:
 
 def bound(name: str, *, seed: int = 0, **params: Any) -> BoundEvaluator:
     return bind(catalog.load(name), context=EvalContext(seed=seed), params=params)
+
+
+def called(evaluator: BoundEvaluator, given: Record) -> Any:
+    """What the evaluator itself returns."""
+    assert evaluator.call is not None
+    return evaluator.call(given)
+
+
+def definitions(pack: str) -> list[Definition]:
+    """Every evaluator of a built-in pack; one that cannot be loaded fails the test."""
+    found: list[Definition] = []
+    for name, definition in catalog.every_definition(pack):
+        assert isinstance(definition, Definition), name
+        found.append(definition)
+    return found
 
 
 def columns(name: str, *records: Record, **params: Any) -> EvaluatorColumns:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from evalsi.core.errors import InvalidParamsError, UnknownNameError
 from evalsi.engine.columns import SCORED, SKIPPED
 from evalsi.evaluators import catalog
-from evalsi.evaluators.api import Definition, EvalContext
+from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import bind
-from tests.evaluators.measuring import bound, columns, record, result, value
+from tests.evaluators.measuring import bound, called, columns, definitions, record, result, value
 
 ANY_TEXT = st.text(max_size=40)
 INTERFACE_PARAMS = {
@@ -45,13 +45,10 @@ YES_NO = [
 ]
 
 
-def definitions() -> list[Definition]:
-    found = [definition for _, definition in catalog.every_definition("core")]
-    assert all(isinstance(definition, Definition) for definition in found), found
-    return found
+DEFINITIONS = definitions("core")
 
 
-@pytest.mark.parametrize("definition", definitions(), ids=lambda definition: definition.name)
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.name)
 def test_every_example_gives_what_the_catalog_says(definition):
     example = definition.example
     fields = dict(example["record"])
@@ -59,7 +56,7 @@ def test_every_example_gives_what_the_catalog_says(definition):
     if isinstance(reference, dict):
         reference = reference["json"]
     given = record(fields.pop("output"), reference, **fields)
-    found = bind(definition, context=EvalContext(), params=example.get("params")).call(given)
+    found = called(bind(definition, context=EvalContext(), params=example.get("params")), given)
     if not isinstance(found, dict):
         found = {definition.name: found if not hasattr(found, "passed") else found.passed}
     assert found == pytest.approx(example["expected"])
@@ -163,7 +160,7 @@ def test_a_pattern_that_would_run_away_is_run_in_linear_time(pattern, full_match
     evaluator = bound("regex-match", pattern=pattern, full_match=full_match)
     assert evaluator.bounded
     started = time.process_time()
-    assert evaluator.call(record("a" * 50_000 + "!")) is False
+    assert called(evaluator, record("a" * 50_000 + "!")) is False
     assert time.process_time() - started < 1
 
 
@@ -325,7 +322,7 @@ def test_what_json_writes_is_valid_json_and_equals_itself(document):
     assert value("json-equal", text, value=document, reasoning_tags=[]) is True
 
 
-@pytest.mark.parametrize("name", [definition.name for definition in definitions() if definition.bounded])
+@pytest.mark.parametrize("name", [definition.name for definition in DEFINITIONS if definition.bounded])
 def test_a_bounded_check_of_100_kilobytes_takes_less_than_a_second(name):
     params = {
         "equals": {"value": "a"}, "contains-any": {"substrings": ["zz"]}, "contains-all": {"substrings": ["zz"]},

@@ -27,7 +27,8 @@ for a character that cannot be seen.
 
 def render() -> str:
     """The whole page."""
-    return "\n".join([_INTRODUCTION, _numbers(), _texts(), _choices(), _reasoning(), _simple_checks()])
+    sections = [_numbers, _texts, _choices, _reasoning, _simple_checks]
+    return "\n".join([_INTRODUCTION, *(section() for section in sections)])
 
 
 def _numbers() -> str:

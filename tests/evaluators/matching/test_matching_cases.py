@@ -1,13 +1,15 @@
 """The published matching table: every row of the cases and of our own list, through the evaluators."""
 
+from typing import Any
+
 import pytest
 
 from evalsi.core.errors import InvalidParamsError
-from evalsi.evaluators.matching.choice_extraction import choice_finder
+from evalsi.evaluators.matching.choice_extraction import ChoiceFinder
 from evalsi.evaluators.matching.reasoning_blocks import answer_finder
 from tests.case_files import case
 from tests.evaluators.matching.matching_page import BEYOND, PAGE, render
-from tests.evaluators.measuring import bound, record, result, value
+from tests.evaluators.measuring import bound, called, record, result, value
 
 
 def rows(identifier):
@@ -41,7 +43,7 @@ def test_choice_match_follows_the_case(row, expected):
 
 @pytest.mark.parametrize(("text", "choice", "why"), BEYOND["choices"])
 def test_choice_extraction_follows_our_own_rows(text, choice, why):
-    assert choice_finder(["A", "B", "C", "D"])(text) == choice, why
+    assert ChoiceFinder(["A", "B", "C", "D"])(text) == choice, why
 
 
 @pytest.mark.parametrize(("row", "expected"), rows("A04"))
@@ -49,8 +51,9 @@ def test_reasoning_blocks_follow_the_case(row, expected):
     tags = case("A04")["input"]["options"]["reasoning_tags"]
     given = record(row["text"], row["reference"])
     evaluator = bound("numeric-match", reasoning_tags=tags)
-    found = evaluator.call(given)
+    found = called(evaluator, given)
     assert (found if isinstance(found, bool) else found.passed) is expected["match"]
+    assert given.output is not None
     assert given.output.text == row["text"], "the reasoning stays on the record"
 
 
@@ -59,11 +62,10 @@ def test_reasoning_blocks_follow_our_own_rows(text, answer, why):
     assert answer_finder(["think"])(text) == answer, why
 
 
-def simple_check(row):
+def simple_check(row: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The evaluator, its params and the reference that a row of A05 stands for."""
-    name = {"regex": "regex-match", "levenshtein_similarity": "levenshtein"}.get(
-        row["check"], row["check"].replace("_", "-")
-    )
+    check: str = row["check"]
+    name = {"regex": "regex-match", "levenshtein_similarity": "levenshtein"}.get(check, check.replace("_", "-"))
     param = {
         "contains": "substring", "contains-any": "substrings", "contains-all": "substrings", "regex-match": "pattern",
         "starts-with": "prefix", "equals": "value", "json-equal": "value", "levenshtein": "value",

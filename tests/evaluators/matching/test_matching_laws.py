@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from nltk.metrics.distance import edit_distance as nltk_edit_distance
 from nltk.stem.porter import PorterStemmer
 
-from evalsi.evaluators.matching.choice_extraction import choice_finder
+from evalsi.evaluators.matching.choice_extraction import ChoiceFinder
 from evalsi.evaluators.matching.json_values import parse_json, same_json
-from evalsi.evaluators.matching.number_extraction import Tolerance, number_reader, same_number
+from evalsi.evaluators.matching.number_extraction import Number, Tolerance, number_reader, same_number
 from evalsi.evaluators.matching.porter_stemmer import stem
 from evalsi.evaluators.matching.reasoning_blocks import answer_finder
 from evalsi.evaluators.matching.sequence_likeness import (
@@ -79,28 +79,31 @@ def test_reading_what_looks_like_numbers_never_fails(text):
     assert number is None or same_number(number, number, Tolerance())
 
 
+def stated(text: str) -> Number:
+    number = number_reader()(text)
+    assert number is not None, text
+    return number
+
+
 @given(st.integers(-(10**12), 10**12), st.integers(-(10**12), 10**12))
 def test_two_whole_numbers_are_the_same_only_if_they_are_equal(a, b):
-    read = number_reader()
-    assert same_number(read(f"It is {a:,}."), read(str(b)), Tolerance()) is (a == b)
-    assert same_number(read(f"the answer is {a}, not {b}"), read(str(a)), Tolerance())
+    assert same_number(stated(f"It is {a:,}."), stated(str(b)), Tolerance()) is (a == b)
+    assert same_number(stated(f"the answer is {a}, not {b}"), stated(str(a)), Tolerance())
 
 
 @given(st.decimals(-(10**6), 10**6, places=4))
 def test_a_decimal_is_read_whole_in_a_sentence(number):
-    read = number_reader()
-    assert read(f"After 3 steps the result is {number} metres.").value == number
+    assert stated(f"After 3 steps the result is {number} metres.").value == number
 
 
 def test_a_wide_tolerance_also_covers_whole_numbers():
-    read = number_reader()
-    assert same_number(read("95"), read("100"), Tolerance(relative=0.05))
-    assert not same_number(read("94"), read("100"), Tolerance(relative=0.05))
+    assert same_number(stated("95"), stated("100"), Tolerance(relative=0.05))
+    assert not same_number(stated("94"), stated("100"), Tolerance(relative=0.05))
 
 
 @given(ANY_TEXT)
 def test_a_choice_is_one_of_those_offered(text):
-    assert choice_finder(["A", "B", "C"])(text) in ("A", "B", "C", None)
+    assert ChoiceFinder(["A", "B", "C"])(text) in ("A", "B", "C", None)
 
 
 @given(ANY_TEXT)
@@ -206,7 +209,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_no_text_of_100_kilobytes_takes_a_second(text):
-    for run in (number_reader(), choice_finder(["A", "B", "C", "D"]), answer_finder(["think"]), unicode_words,
+    for run in (number_reader(), ChoiceFinder(["A", "B", "C", "D"]), answer_finder(["think"]), unicode_words,
                 normalizer(Normalization(ignore_case=True, ignore_punctuation=True)), normalizer(Normalization(squad_normalize=True))):  # fmt: skip
         started = time.process_time()
         run(text)

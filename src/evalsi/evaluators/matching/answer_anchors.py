@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 
 _ASCII_WORDS = (
     "answer", "result", "solution", "correct", "antwort", "ergebnis", "respuesta", "resultado", "resposta", "risposta",
-    "antwoord", "svar", "cevap", "jawaban", "vastaus",
+    "antwoord", "svar", "cevap", "jawaban", "vastaus", "best option", "best choice", "right option", "right choice",
 )  # fmt: skip
 _WORDS = (
     "answers?|results?|solution|antwort|ergebnis|lösung|réponse|respuesta|resultado|solución|resposta|risposta|antwoord"
     "|svar|ответ|відповідь|odpowiedź|odpověď|válasz|răspuns|cevap|yanıt|jawaban|vastaus|απάντηση|đáp án|उत्तर|الجواب|الإجابة"
-    "|correct (?:option|choice|letter)"
+    "|(?:correct|right|best) (?:option|choice|letter)"
 )
 _VERBS = r"(?:is|was|are|be|equals|lautet|ist|es|est|er|är|is het|это|-|—|–)"
 _ANCHOR = re.compile(

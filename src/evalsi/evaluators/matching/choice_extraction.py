@@ -6,7 +6,7 @@ none, or two, chooses nothing.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from evalsi.evaluators.matching.answer_anchors import boxed, declarations
 from evalsi.evaluators.matching.text_normalization import compatible
@@ -19,79 +19,94 @@ _LETTERS = r"0-9A-Za-z_\u00c0-\u024f\u0370-\u052f"
 _LATEX = r"(?:\\(?:text|textbf|mathrm|mathbf|mathsf)\s*\{)?"
 
 
-def choice_finder(choices: Sequence[str]) -> Callable[[str], str | None]:
-    """A function that gives the choice a text makes, in the spelling of `choices`, or None.
+_ADVERBS = r"(?:(?:definitely|clearly|certainly|probably|likely|most likely|simply|indeed|therefore|thus)\s+)?"
+_WORD_END = rf"(?![{_LETTERS}]|['’])"
+_SAYS_SOMETHING_ELSE = r"(?!\s+(?:is|isn|was|are|and|or|can|cannot|has|does|would|seems)\b)"
+"""A label with a verb after it is the subject of a sentence ("(A) is wrong"), not an answer."""
+_NOT_AFTER_ARTICLE = frozenset(
+    "and as because but due for given if is or over rather since so than that therefore thus which with".split()
+)
+_NEXT_WORD = re.compile(r" ([A-Za-z]+)")
+_END_OF_DECLARATION = re.compile(r"\s{0,4}(?:[.,;:!)\]*\n]|$)")
+
+
+class ChoiceFinder:
+    """Gives the choice that a text makes, in the spelling of `choices`, or None.
 
     In order: the whole text is a letter; a box; the last declaration ("Answer: B"); a last line that is a letter;
     "option B is correct", "I choose B"; the one letter that labels a line ("B) blue").
-
-    Raises: ValueError: fewer than two choices, a blank or a repeated one.
     """
-    labels = {choice.strip().casefold(): choice.strip() for choice in choices}
-    if len(labels) < 2 or "" in labels or len(labels) != len(choices):
-        raise ValueError("`choices` needs at least two different labels, none of them blank")
-    one = "(" + "|".join(re.escape(label) for label in sorted(labels.values(), key=len, reverse=True)) + ")"
-    exact = {label: label for label in labels.values()}
-    alone = re.compile(rf"{_OPEN}{_LATEX}(?:(?:option|choice)\s+)?{_OPEN}{one}{_CLOSE}", re.IGNORECASE)
-    declared = re.compile(
-        rf"{_OPEN}{_LATEX}(?:(?:(?:the|either|both)\s+)?(?:option|choice|letter|answer)\s+)?{_OPEN}"
-        rf"(?P<letter>{one[1:-1]}|[A-Za-z])(?![{_LETTERS}]|['’])",
-        re.IGNORECASE,
-    )
-    rival = re.compile(
-        rf"{_CLOSE}(?:or|and|oder|und|ou|et|o|y|или|/|&|,)\s*{_OPEN}{one}(?![{_LETTERS}]|['’])", re.IGNORECASE
-    )
-    spoken = re.compile(
-        rf"(?<![^\W_])(?:I(?: would| will|['’]ll)? (?:choose|pick|select|go with) (?:option|choice)?"
-        rf"{_OPEN}{one}(?![{_LETTERS}]|['’])|(?:option|choice)?{_OPEN}{one}[*_\"'”’`)\]]{{0,4}} is (?:the )?(?:correct|right|best)\b)",
-    )
-    labelled = re.compile(rf"^[ \t*_(\[]{{0,12}}{one}[*_]{{0,4}}[)\].:](?=[\s*_]|$)", re.MULTILINE)
 
-    def is_article(letter: str, text: str, end: int) -> bool:
-        if letter not in "aAiIoOeEyY" or end >= len(text):
-            return False
-        following = text[end : end + 2]
-        return following[:1] == " " and following[1:].isalpha() and (letter.islower() or following[1:].islower())
+    def __init__(self, choices: Sequence[str]) -> None:
+        """Raises: ValueError: fewer than two choices, a blank or a repeated one."""
+        labels = {choice.strip().casefold(): choice.strip() for choice in choices}
+        if len(labels) < 2 or "" in labels or len(labels) != len(choices):
+            raise ValueError("`choices` needs at least two different labels, none of them blank")
+        self._labels = labels
+        either = "|".join(re.escape(label) for label in sorted(labels.values(), key=len, reverse=True))
+        one = f"({either})"
+        self._alone = re.compile(rf"{_OPEN}{_LATEX}(?:(?:option|choice)\s+)?{_OPEN}{one}{_CLOSE}", re.IGNORECASE)
+        self._declared = re.compile(
+            rf"{_OPEN}{_LATEX}{_ADVERBS}(?:(?:(?:the|either|both)\s+)?(?:option|choice|letter|answer)\s+)?{_OPEN}"
+            rf"(?P<letter>{either}|[A-Za-z]){_WORD_END}",
+            re.IGNORECASE,
+        )
+        self._rival = re.compile(
+            rf"{_CLOSE}(?:or|and|oder|und|ou|et|o|y|или|/|&|,)\s*{_OPEN}{one}{_WORD_END}", re.IGNORECASE
+        )
+        self._chosen = re.compile(
+            rf"(?<![^\W_])I(?: would| will|['’]ll|['’]d)? (?:choose|pick|select|go with)"
+            rf"(?: (?:option|choice|answer))?{_OPEN}{one}{_WORD_END}"
+        )
+        self._called_correct = re.compile(
+            rf"(?<![^\W_])(?:option|choice|answer)?{_OPEN}{one}[*_\"'”’`)\]]{{0,4}} is (?:the )?(?:correct|right|best)\b"
+        )
+        self._labelling = re.compile(
+            rf"^[ \t*_(\[]{{0,12}}{one}[*_]{{0,4}}[)\].:](?=[\s*_]|$){_SAYS_SOMETHING_ELSE}", re.MULTILINE
+        )
 
-    def after(text: str, position: int) -> tuple[bool, str | None]:
-        """(whether something was declared here, the choice)."""
-        found = declared.match(text, position)
-        if found is None:
-            return False, None
-        letter = found["letter"]
-        label = exact.get(letter) or labels.get(letter.casefold())
-        if is_article(letter, text, found.end()):
-            return False, None
-        if label is None:  # a letter that is not offered is a declaration too, if it is no word of a sentence
-            return re.match(r"\s*(?:[.,;:!)\]*\n]|$)", text[found.end() : found.end() + 9]) is not None, None
-        return True, None if rival.match(text, found.end()) else label
-
-    def find(text: str) -> str | None:
-        if not text.isascii():
-            text = compatible(text)
-        text = text.strip()
-        whole = alone.fullmatch(text)
-        if whole is not None:
-            return labels[whole[1].casefold()]
+    def __call__(self, text: str) -> str | None:
+        text = compatible(text).strip()
+        choice = self._when_alone(text)
+        if choice is not None:
+            return choice
         box = boxed(text)
         if box is not None:
-            whole = alone.fullmatch(box)
-            return labels[whole[1].casefold()] if whole is not None else None
+            return self._when_alone(box)
         for position in declarations(text):
-            was_declared, choice = after(text, position)
+            was_declared, choice = self._declared_at(text, position)
             if was_declared:
                 return choice
-        last_line = text.rpartition("\n")[2]
-        whole = alone.fullmatch(last_line) if last_line else None
-        if whole is not None:
-            return labels[whole[1].casefold()]
-        for pattern in (spoken, labelled):
-            letters = {
-                group for found in pattern.findall(text) for group in ([found] if isinstance(found, str) else found)
-            }
-            letters.discard("")
+        return self._when_alone(text.rpartition("\n")[2]) or self._only_one_named(text)
+
+    def _when_alone(self, text: str) -> str | None:
+        """The choice when the text is nothing else."""
+        found = self._alone.fullmatch(text)
+        return self._labels[found[1].casefold()] if found is not None else None
+
+    def _declared_at(self, text: str, position: int) -> tuple[bool, str | None]:
+        """(whether a letter was declared here, the choice it is)."""
+        found = self._declared.match(text, position)
+        if found is None or _is_article(found["letter"], text, found.end()):
+            return False, None
+        choice = self._labels.get(found["letter"].casefold())
+        if choice is None:  # a letter that was not offered is declared too, if it is no word of a sentence
+            return _END_OF_DECLARATION.match(text, found.end()) is not None, None
+        return True, None if self._rival.match(text, found.end()) else choice
+
+    def _only_one_named(self, text: str) -> str | None:
+        for pattern in (self._chosen, self._called_correct, self._labelling):
+            letters: set[str] = set(pattern.findall(text))
             if len(letters) == 1:
-                return exact[letters.pop()]
+                return letters.pop()
         return None
 
-    return find
+
+def _is_article(letter: str, text: str, end: int) -> bool:
+    """Whether a one-letter word begins a phrase ("a warm lamp") instead of being an answer ("A because ...")."""
+    if letter not in "aAiIoOeEyY":
+        return False
+    following = _NEXT_WORD.match(text, end)
+    if following is None or following[1].lower() in _NOT_AFTER_ARTICLE:
+        return False
+    return letter.islower() or following[1].islower()

@@ -127,6 +127,7 @@ _EITHER = re.compile(rf"[0-9{_CURRENCY}%]\s(?:or|oder|ou|или)\s[-+{_CURRENCY}
 _OR_STARTS, _OR_ENDS = frozenset("oOuUи"), frozenset("rRuUи")
 _BETWEEN = re.compile(r"between\s([0-9][0-9.,]{0,30})\sand\s$", re.IGNORECASE)
 _RANGE_WORD = re.compile(r"\s(?:and|to)\s")
+_NEGATIVE_WORD = re.compile(r"(?<![0-9)]\s)(?<![^\W_])(?:minus|negative)\s$", re.IGNORECASE)
 _OPERATOR = re.compile(r"\s?(?:[-+*/×·]|\\times|\\cdot)\s?[0-9(]")
 _ALGEBRA = re.compile(r"[A-Za-z}]\)?\s?[-+*/^]\s?[0-9]|[0-9]\s?[-+*/^]\s?\(?\\?[A-Za-z]")
 _SENTENCE_END = re.compile(r"[.!?。！？](?:\s|$)|\n")
@@ -378,6 +379,8 @@ def _read(text: str, run: re.Match[str], european: bool) -> tuple[Number, int, b
             break
         place -= 1
         has_currency = has_currency or mark != "+"
+    if place > 5 and text[place - 2] in "se" and _NEGATIVE_WORD.search(text[max(0, place - 12) : place]):
+        negative = not negative
     number = _with_suffix(text, run.end(), number, has_currency)
     if negative:
         value = number.value.copy_negate()

@@ -6,7 +6,7 @@ import msgspec
 
 from evalsi.core.errors import SkipRecord
 from evalsi.evaluators.api import Record, Score, evaluator, output
-from evalsi.evaluators.matching.choice_extraction import choice_finder
+from evalsi.evaluators.matching.choice_extraction import ChoiceFinder
 from evalsi.evaluators.matching.record_text import answer_reader, reference_texts
 from evalsi.evaluators.packs.core.verdicts import CheckParams, missed
 
@@ -41,7 +41,7 @@ class ChoiceMatch:
 
     def __init__(self, params: ChoiceMatchParams) -> None:
         self._read = answer_reader(params.reasoning_tags)
-        self._choice = choice_finder(params.choices)
+        self._choice = ChoiceFinder(params.choices)
         self._negate = params.negate
         self._no_answer = missed("choice-match")
         self._no_choice = missed("choice-match", "no choice found")

@@ -69,7 +69,12 @@ class NumericMatch:
             if self._number(answer) is None:
                 raise SkipRecord("the reference holds no number")
             return not self._negate
-        wanted = [number for text in reference_texts(record) if (number := self._number(text)) is not None]
+        references = reference_texts(record)
+        if len(references) == 1:  # the common case, without a loop
+            number = self._number(references[0])
+            wanted = (number,) if number is not None else ()
+        else:
+            wanted = [number for text in references if (number := self._number(text)) is not None]
         if not wanted:
             raise SkipRecord("the reference holds no number")
         given = self._number(answer)
