@@ -299,6 +299,40 @@ def scores(columns: EvaluatorColumns, row: int) -> Iterator[Score]:
         )
 
 
+def assemble(parts: Sequence[tuple[Sequence[int], EvaluatorColumns]], rows: int) -> EvaluatorColumns:
+    """One evaluator's columns over `rows` rows from columns over some of them.
+
+    Args:
+        parts: The rows each part's rows become, and the part. Together they cover every row once.
+    """
+    first = parts[0][1]
+    whole = EvaluatorColumns(evaluator=first.evaluator, ref=first.ref, primary=first.primary, outcomes=bytearray(rows))
+    for places, part in parts:
+        whole.duration_s += part.duration_s
+        for row, place in enumerate(places):
+            whole.outcomes[place] = part.outcomes[row]
+        for row, note in part.notes.items():
+            whole.notes[places[row]] = note
+        for output, column in part.columns.items():
+            _scatter(whole, output, column, places, rows)
+    return whole
+
+
+def _scatter(whole: EvaluatorColumns, output: str, column: Column, places: Sequence[int], rows: int) -> None:
+    target = whole.columns.get(output)
+    if target is None:
+        objects = [None] * rows if column.objects is not None else None
+        target = whole.columns[output] = Column(output, column.kind, [nan] * rows, objects)
+    if target.kind == "passed" and column.kind == "number":
+        target.kind = "number"
+    if target.objects is None and column.objects is not None:
+        target.kind, target.objects = column.kind, [None] * rows
+    for row, place in enumerate(places):
+        target.values[place] = column.values[row]
+        if target.objects is not None and column.objects is not None:
+            target.objects[place] = column.objects[row]
+
+
 class _Packed(msgspec.Struct, array_like=True):
     evaluator: str
     ref: str

@@ -98,7 +98,7 @@ class Evaluation:
                 yield graded
                 await asyncio.sleep(0)
             return
-        lanes = _Lanes(self.panel)
+        lanes = Lanes(self.panel)
         source = iter(batches)
         window_rows = 4 * self.panel.concurrency
         flying: dict[asyncio.Task[GradedBatch], int] = {}
@@ -111,7 +111,7 @@ class Evaluation:
                         exhausted = True
                         break
                     self.observe(batch)
-                    flying[asyncio.create_task(self._grade_one(batch, lanes))] = len(batch.records)
+                    flying[asyncio.create_task(self.grade_one(batch, lanes))] = len(batch.records)
                 if not flying:
                     return
                 finished, _ = await asyncio.wait(flying, return_when=asyncio.FIRST_COMPLETED)
@@ -128,7 +128,7 @@ class Evaluation:
         """The results of dataset scope (one row each) and session scope (one row per session), once all is observed."""
         results = [fold.reduce() for fold in self._folds]
         if self._sessions.evaluators:
-            lanes = _Lanes(self.panel)
+            lanes = Lanes(self.panel)
             try:
                 results += await self._sessions.evaluate(lanes.ask)
             finally:
@@ -146,7 +146,8 @@ class Evaluation:
             return None
         return [self._baselines.get(record.id) for record in batch.records]
 
-    async def _grade_one(self, batch: RecordBatch, lanes: "_Lanes") -> GradedBatch:
+    async def grade_one(self, batch: RecordBatch, lanes: "Lanes") -> GradedBatch:
+        """Grades one batch, for a job that brings its own batches and order. Does not `observe` it."""
         baselines = self._baselines_of(batch)
         done: dict[str, EvaluatorColumns] = {}
         for evaluator in self._here:
@@ -161,8 +162,8 @@ class Evaluation:
         return GradedBatch(batch.first_row, batch.records, [done[e.name] for e in self.panel.per_row])
 
 
-class _Lanes:
-    """What the batches in flight share: the slots for asking and the workers."""
+class Lanes:
+    """What the batches in flight share: the slots for asking and the workers. `close` leaves no worker behind."""
 
     def __init__(self, panel: Panel) -> None:
         from evalsi.engine.workers import WorkerPool

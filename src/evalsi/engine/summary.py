@@ -29,6 +29,8 @@ from evalsi.stats import (
     wilson,
 )
 
+RECORD_ID = "record.id"
+"""Cluster path that groups rows by the record they repeat."""
 MAX_REASONS = 20
 """Distinct skip reasons a summary lists; the rest are counted together."""
 _KEPT_VALUES = 65_536
@@ -284,6 +286,8 @@ def confidence_interval(interval: Interval | None) -> ConfidenceInterval | None:
 
 def cluster_key(record: Record, path: str) -> str:
     """The value that groups a record, as text; "" for records without it, which then form one group."""
+    if path == RECORD_ID:
+        return record.id
     value: Any = record.metadata
     for part in path.removeprefix("metadata.").split("."):
         value = value.get(part) if isinstance(value, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]

@@ -3,7 +3,7 @@
 It keeps bodies as they are, so its memory grows with the records, and it passes `RunStoreSuite` like every store.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -23,6 +23,7 @@ class _Run:
     writer: "MemoryRunStore | None"
     summaries: list[MetricSummary] = field(default_factory=list[MetricSummary])
     segments: dict[int, Segment] = field(default_factory=dict[int, Segment])
+    answers: dict[int, bytes] = field(default_factory=dict[int, bytes])
 
 
 class MemoryRuns:
@@ -48,6 +49,14 @@ class MemoryRunStore:
 
     def append(self, run_id: str, segment: Segment) -> None:
         self._written(run_id).segments[segment.index] = segment
+
+    def keep_answers(self, run_id: str, answers: Sequence[tuple[int, bytes]]) -> None:
+        kept = self._written(run_id).answers
+        for row, body in answers:
+            kept.setdefault(row, body)
+
+    def answers(self, run_id: str) -> Iterator[tuple[int, bytes]]:
+        return iter(sorted(self._stored(run_id).answers.items()))
 
     def touch(self, run_id: str) -> None:
         self._written(run_id)

@@ -1,6 +1,6 @@
 """Where runs live: a run is a manifest, segments of results in columns, and summaries."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import msgspec
@@ -67,6 +67,18 @@ class RunStore(Protocol):
 
         Raises: StoreError: this store is not (or no longer) the run's writer.
         """
+        ...
+
+    def keep_answers(self, run_id: str, answers: Sequence[tuple[int, bytes]]) -> None:
+        """Keeps what a target answered to rows (a case and a trial) of the run: (row, body). The first body of a row
+        stays.
+
+        Raises: StoreError: this store is not (or no longer) the run's writer.
+        """
+        ...
+
+    def answers(self, run_id: str) -> Iterator[tuple[int, bytes]]:
+        """(row, body) of every answer kept, in order of row, a few at a time."""
         ...
 
     def touch(self, run_id: str) -> None:

@@ -70,4 +70,18 @@ MIGRATIONS: tuple[Migration, ...] = (
             """,
         ),
     ),
+    Migration(
+        2,
+        (
+            # What a target answered, kept the moment it came: a killed run asks nothing twice. A row is a case and trial.
+            """
+            CREATE TABLE answers (
+                run_id TEXT NOT NULL,
+                row INTEGER NOT NULL,
+                body BLOB NOT NULL,
+                PRIMARY KEY (run_id, row)
+            )
+            """,
+        ),
+    ),
 )

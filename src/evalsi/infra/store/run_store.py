@@ -5,7 +5,7 @@ compressed before the write lock is taken and read one segment at a time.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from sqlite3 import Connection, IntegrityError
@@ -68,7 +68,10 @@ READ_DOCUMENT = {
 LIST_SEGMENTS = "SELECT idx, first_row, rows FROM segments WHERE run_id = ? ORDER BY idx"
 READ_SEGMENT = "SELECT idx, first_row, rows, results, records FROM segments WHERE run_id = ? AND idx = ?"
 READ_RESULTS = "SELECT idx, first_row, rows, results, NULL FROM segments WHERE run_id = ? AND idx = ?"
+PUT_ANSWER = "INSERT OR IGNORE INTO answers (run_id, row, body) VALUES (?, ?, ?)"
+READ_ANSWERS = "SELECT row, body FROM answers WHERE run_id = ? AND row >= ? ORDER BY row LIMIT 1000"
 DELETE_RUN = (
+    "DELETE FROM answers WHERE run_id = ?",
     "DELETE FROM segments WHERE run_id = ?",
     "DELETE FROM run_documents WHERE run_id = ?",
     "DELETE FROM runs WHERE id = ?",
@@ -130,6 +133,19 @@ class SqliteRunStore:
             connection.execute(PUT_SEGMENT, (run_id, segment.index, segment.first_row, segment.rows, results, records))
 
         self._database.write(put)
+
+    def keep_answers(self, run_id: str, answers: Sequence[tuple[int, bytes]]) -> None:
+        packed = [(run_id, row, self._compress(body)) for row, body in answers]
+
+        def put(connection: Connection) -> None:
+            self._touch(connection, run_id)
+            connection.executemany(PUT_ANSWER, packed)
+
+        self._database.write(put)
+
+    def answers(self, run_id: str) -> Iterator[tuple[int, bytes]]:
+        self._run(run_id)
+        return self._answers(run_id)
 
     def touch(self, run_id: str) -> None:
         self._database.write(lambda connection: self._touch(connection, run_id))
@@ -220,6 +236,16 @@ class SqliteRunStore:
                     self._database.write(lambda connection: connection.execute(LET_GO, (self._token,)))
             finally:
                 self._database.close()
+
+    def _answers(self, run_id: str) -> Iterator[tuple[int, bytes]]:
+        following = 0
+        while found := self._database.read(READ_ANSWERS, (run_id, following)):
+            for row, body in found:
+                try:
+                    yield row, _decompress(body)
+                except ValueError as error:
+                    raise self._damaged(f"answer {row} of run {run_id}", error) from error
+            following = found[-1][0] + 1
 
     def _signature(self) -> tuple[str, str, int]:
         return (self._token, msgspec.json.encode(this_process()).decode(), self._now_us())

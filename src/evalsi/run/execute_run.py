@@ -1,0 +1,427 @@
+"""The job Run: ask a target about every record, grade each answer as soon as it is there, write everything down.
+
+A row is one record in one trial. An answer is in the store before it is graded; what infrastructure failures cost is
+asked again when a run is continued, what was answered is not. Rows are stored in chunks of consecutive rows, so that a
+killed run is continued exactly, and only the rows in flight are in memory.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import cast
+
+import msgspec
+
+from evalsi.core.canonical import digest
+from evalsi.core.clock import Clock
+from evalsi.core.errors import InvalidDataError, MeasurementError
+from evalsi.datasets import Dataset
+from evalsi.engine.columns import EvaluatorColumns, assemble
+from evalsi.engine.evaluate import Evaluation, GradedBatch, Lanes, RecordBatch
+from evalsi.engine.panel import Panel
+from evalsi.engine.summary import RECORD_ID, SummaryBuilder, SummaryPlan
+from evalsi.engine.unmeasured import cancelled_columns, failed_columns
+from evalsi.ports.run_store import RunStore
+from evalsi.ports.target import Answer, Target, TargetTask
+from evalsi.results.graded_run import GradedRun
+from evalsi.results.recorder import Progress, RunRecorder, Work, total_usage
+from evalsi.run.budget_watch import BudgetWatch, RunBudget
+from evalsi.run.kept_answers import decode_outcome, encode_outcome, is_final
+from evalsi.run.trial_tally import TrialTally
+from evalsi.schema import (
+    DatasetManifest,
+    ErrorKind,
+    Fault,
+    JudgeManifest,
+    MetricSummary,
+    Provenance,
+    Record,
+    RunManifest,
+    RunProvenance,
+    Usage,
+)
+
+CHUNK_ROWS = 128
+RECORDED_CHUNK_ROWS = 1024
+"""Rows per chunk where the outputs are in the dataset and nothing waits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunJob:
+    """Whom to ask what, who grades, and within which limits."""
+
+    target: Target | None
+    """None where the dataset brings its outputs along."""
+    dataset: Dataset
+    panel: Panel
+    plan: SummaryPlan
+    store: RunStore
+    clock: Clock
+    manifest: RunManifest
+    trials: int = 1
+    concurrency: int = 16
+    """Questions to the target in flight at once."""
+    budget: RunBudget = field(default_factory=RunBudget)
+    price: Callable[[str, Usage], float | None] = lambda _model, _usage: None
+    """US dollars that an answer cost, where the target does not say so itself."""
+    resume: bool = True
+    judges: Callable[[], list[JudgeManifest]] = list
+    on_progress: Callable[[Progress], None] | None = None
+    stopped: Callable[[], bool] = lambda: False
+    close: Callable[[], Awaitable[None]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Executed:
+    """How a run ended."""
+
+    run: GradedRun
+    interrupted: bool
+    resumed_rows: int
+    budget_reached: str | None
+    trials: TrialTally
+
+    @property
+    def nothing_scored(self) -> bool:
+        return not any(summary.n for summary in self.run.summaries)
+
+
+def execute_run_now(job: RunJob) -> Executed:
+    """Runs the job from ordinary code.
+
+    Raises:
+        ProviderError, MeasurementError: the target cannot be reached; nothing was spent.
+        InvalidDataError: the dataset has no record, or one of them cannot be read.
+    """
+    evaluation = Evaluation(job.panel, stopped=job.stopped)
+    if job.target is None and not evaluation.waits:
+        execution = _Execution(job, evaluation)
+        with execution.recorder as recorder:
+            for graded in evaluation.grade_now(execution.recorded_batches()):
+                execution.keep(graded)
+            return execution.ended(
+                recorder.finish([] if recorder.cut_short else evaluation.finish_now(), execution.extra)
+            )
+    return asyncio.run(execute_run(job))
+
+
+async def execute_run(job: RunJob) -> Executed:
+    """Runs the job inside an event loop."""
+    evaluation = Evaluation(job.panel, stopped=job.stopped)
+    try:
+        if job.target is not None:
+            await job.target.check()
+        execution = _Execution(job, evaluation)
+        with execution.recorder as recorder:
+            if job.target is None:
+                async for graded in evaluation.grade(execution.recorded_batches()):
+                    execution.keep(graded)
+            else:
+                await _Asking(execution, job.target).run()
+            whole = [] if recorder.cut_short else await evaluation.finish()
+            return execution.ended(recorder.finish(whole, execution.extra))
+    finally:
+        if job.target is not None:
+            await job.target.close()
+        if job.close is not None:
+            await job.close()
+
+
+def fingerprint_of(job: RunJob, dataset_digest: str) -> str:
+    """Digest of everything that decides the results of a run."""
+    return digest(
+        {
+            "dataset": dataset_digest,
+            "selection": msgspec.structs.replace(
+                job.manifest.dataset or DatasetManifest(), sha256="", records=0, rejected=0
+            ),
+            "target": job.target.identity if job.target is not None else None,
+            "trials": job.trials,
+            "evaluators": [evaluator.fingerprint() for evaluator in job.panel.evaluators],
+            "judges": [judge.settings_sha256 for judge in job.judges()],
+            "seeds": job.manifest.seeds,
+        }
+    )
+
+
+class _Execution:
+    """What both ways of running share: the recorder, the rows, the tallies."""
+
+    def __init__(self, job: RunJob, evaluation: Evaluation) -> None:
+        self.job = job
+        self.evaluation = evaluation
+        facts = job.dataset.scan()
+        if facts.records == 0:
+            raise InvalidDataError("the dataset has no record", where=job.dataset.name)
+        self.watch = BudgetWatch(job.budget, job.clock, lambda: total_usage([judge.usage for judge in job.judges()]))
+        self.trials = TrialTally(job.trials, level=job.plan.level)
+        self.budget_reached: str | None = None
+        dataset = msgspec.structs.replace(
+            job.manifest.dataset or DatasetManifest(),
+            sha256=facts.digest.removeprefix("sha256:"),
+            records=facts.records,
+            rejected=len(facts.skipped),
+        )
+        work = Work(
+            store=job.store,
+            clock=job.clock,
+            manifest=msgspec.structs.replace(job.manifest, dataset=dataset, trials=job.trials),
+            fingerprint=fingerprint_of(job, facts.digest),
+            total=facts.records * job.trials,
+            resume=job.resume,
+            judges=job.judges,
+            target_usage=lambda: self.watch.total() if job.target is not None else None,
+            on_progress=job.on_progress,
+        )
+        # Trials of one record are not independent: without another grouping, the record is the cluster.
+        plan = job.plan if job.plan.cluster_by or job.trials < 2 else replace(job.plan, cluster_by=RECORD_ID)
+        self.recorder = RunRecorder(work, SummaryBuilder(job.panel.evaluators, plan))
+        self._waiting: dict[int, RecordBatch] = {}
+        self._next_row = 0
+
+    def batches(self, rows: int) -> Iterator[tuple[RecordBatch, bool]]:
+        """(rows to come, whether an earlier try stored them), in order."""
+        stored = self.recorder.stored
+        source = self._rows()
+        starts = sorted(stored)
+        row = 0
+        while True:
+            following = next((start for start in starts if start > row), None)
+            wanted = stored.get(row) or (rows if following is None else min(rows, following - row))
+            batch = RecordBatch(row, list(islice(source, wanted)))
+            if not batch.records:
+                return
+            yield batch, row in stored
+            row += len(batch.records)
+
+    def recorded_batches(self) -> Iterator[RecordBatch]:
+        """The batches still to be graded where nobody is asked."""
+        rows = CHUNK_ROWS if self.evaluation.waits else RECORDED_CHUNK_ROWS
+        for batch, is_stored in self.batches(rows):
+            if is_stored:
+                self.evaluation.observe(batch)
+            else:
+                yield batch
+
+    def observe_in_order(self, batch: RecordBatch) -> None:
+        """Lets dataset and session evaluators see finished rows in the order of the dataset."""
+        self._waiting[batch.first_row] = batch
+        while self._next_row in self._waiting:
+            ready = self._waiting.pop(self._next_row)
+            self.evaluation.observe(ready)
+            self._next_row += len(ready.records)
+
+    def keep(self, graded: GradedBatch) -> None:
+        self.trials.add(graded.records, graded.columns)
+        self.recorder.keep(graded)
+
+    def extra(self) -> list[MetricSummary]:
+        return self.trials.summaries()
+
+    def ended(self, run: GradedRun) -> Executed:
+        return Executed(
+            run=run,
+            interrupted=self.recorder.cut_short,
+            resumed_rows=self.recorder.resumed_rows,
+            budget_reached=self.budget_reached,
+            trials=self.trials,
+        )
+
+    def _rows(self) -> Iterator[Record]:
+        for record in self.job.dataset.records():
+            if self.job.trials == 1 and self.job.target is None:
+                yield record
+                continue
+            for trial in range(self.job.trials):
+                yield msgspec.structs.replace(
+                    record,
+                    provenance=Provenance(
+                        run=RunProvenance(run_id=self.recorder.run_id, task_id=f"{record.id}/{trial}", trial=trial)
+                    ),
+                )
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """Consecutive rows on their way: records get their outputs, parts of columns arrive in any order."""
+
+    batch: RecordBatch
+    left: int
+    parts: list[tuple[list[int], list[EvaluatorColumns]]] = field(
+        default_factory=list[tuple[list[int], list[EvaluatorColumns]]]
+    )
+
+
+@dataclass(slots=True)
+class _Arrival:
+    """The outcome of one row. `fresh` says that it was asked just now and is not in the store yet."""
+
+    chunk: _Chunk
+    place: int
+    outcome: Answer | MeasurementError | None
+    """None for a row that was cancelled."""
+    fresh: bool
+
+
+class _Asking:
+    """The pipeline: askers take rows, a keeper writes answers down in groups, graders take whatever is there."""
+
+    def __init__(self, execution: _Execution, target: Target) -> None:
+        self._run = execution
+        self._job = execution.job
+        self._target = target
+        self._recorder = execution.recorder
+        self._arrived: list[_Arrival] = []
+        self._bell = asyncio.Event()
+        self._room = asyncio.Semaphore(4 * self._job.concurrency + 2 * CHUNK_ROWS)
+        self._known = dict(self._job.store.answers(self._recorder.run_id))
+        self._tasks = self._pending_rows()
+        self._recorder.asked = self._recorder.done
+
+    async def run(self) -> None:
+        """Asks and grades until every row is settled, or until the run is stopped."""
+        lanes = Lanes(self._job.panel)
+        try:
+            async with asyncio.TaskGroup() as group:
+                askers = [group.create_task(self._ask_rows()) for _ in range(self._job.concurrency)]
+                group.create_task(self._keep_and_grade(group, lanes, askers))
+        except BaseExceptionGroup as errors:
+            raise _first(errors) from None
+        finally:
+            await lanes.close()
+
+    def _pending_rows(self) -> Iterator[tuple[_Chunk, int]]:
+        for batch, is_stored in self._run.batches(CHUNK_ROWS):
+            if self._job.stopped():
+                return
+            if is_stored:
+                self._run.observe_in_order(batch)
+                continue
+            chunk = _Chunk(batch, len(batch.records))
+            for place in range(len(batch.records)):
+                yield chunk, place
+
+    async def _ask_rows(self) -> None:
+        for chunk, place in self._tasks:
+            if self._job.stopped():
+                return
+            await self._room.acquire()
+            row = chunk.batch.first_row + place
+            body = self._known.pop(row, None)
+            if body is not None:
+                self._arrive(_Arrival(chunk, place, decode_outcome(body), fresh=False))
+                continue
+            reached = self._run.watch.reached()
+            if reached is not None:
+                self._run.budget_reached = reached
+                self._arrive(_Arrival(chunk, place, None, fresh=False))
+                await asyncio.sleep(0)
+                continue
+            self._arrive(_Arrival(chunk, place, await self._outcome(chunk.batch.records[place]), fresh=True))
+
+    async def _outcome(self, record: Record) -> Answer | MeasurementError:
+        assert record.provenance is not None
+        assert record.provenance.run is not None
+        try:
+            answer = await self._target.answer(TargetTask(record=record, trial=record.provenance.run.trial))
+        except MeasurementError as error:
+            return error
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}"
+            return MeasurementError(text, kind=ErrorKind.INTERNAL, fault=Fault.PLATFORM)
+        if answer.usage.cost_usd is not None:
+            return answer
+        usage = msgspec.structs.replace(answer.usage, cost_usd=self._job.price(answer.model, answer.usage))
+        return msgspec.structs.replace(answer, usage=usage)
+
+    def _arrive(self, arrival: _Arrival) -> None:
+        if isinstance(arrival.outcome, Answer):
+            self._run.watch.add(arrival.outcome.usage)
+        self._arrived.append(arrival)
+        self._bell.set()
+
+    async def _keep_and_grade(self, group: asyncio.TaskGroup, lanes: Lanes, askers: list[asyncio.Task[None]]) -> None:
+        store, run_id = self._job.store, self._recorder.run_id
+        everyone_done = asyncio.gather(*askers)
+        everyone_done.add_done_callback(lambda _: self._bell.set())
+        while True:
+            await self._bell.wait()
+            self._bell.clear()
+            arrived, self._arrived = self._arrived, []
+            if not arrived:
+                if everyone_done.done():
+                    return
+                continue
+            bodies = [
+                (each.chunk.batch.first_row + each.place, encode_outcome(each.outcome))
+                for each in arrived
+                if each.fresh and each.outcome is not None and is_final(each.outcome)
+            ]
+            if bodies:
+                await asyncio.to_thread(store.keep_answers, run_id, bodies)
+            self._recorder.asked = (self._recorder.asked or 0) + len(arrived)
+            for chunk, members in _by_chunk(arrived):
+                group.create_task(self._grade(chunk, members, lanes))
+            self._recorder.report()
+            if everyone_done.done():
+                self._bell.set()
+
+    async def _grade(self, chunk: _Chunk, members: list[_Arrival], lanes: Lanes) -> None:
+        answered = [each for each in members if isinstance(each.outcome, Answer)]
+        failed = [each for each in members if isinstance(each.outcome, MeasurementError)]
+        cancelled = [each for each in members if each.outcome is None]
+        records = chunk.batch.records
+        for each in answered:
+            assert isinstance(each.outcome, Answer)
+            records[each.place] = with_answer(records[each.place], each.outcome)
+        if answered:
+            batch = RecordBatch(chunk.batch.first_row, [records[each.place] for each in answered])
+            graded = await self._run.evaluation.grade_one(batch, lanes)
+            chunk.parts.append(([each.place for each in answered], graded.columns))
+        if failed:
+            errors = [each.outcome for each in failed if isinstance(each.outcome, MeasurementError)]
+            chunk.parts.append(([each.place for each in failed], failed_columns(self._job.panel, errors)))
+        if cancelled:
+            reason = self._run.budget_reached or "the run was stopped"
+            columns = cancelled_columns(self._job.panel, len(cancelled), reason)
+            chunk.parts.append(([each.place for each in cancelled], columns))
+        chunk.left -= len(members)
+        for _ in members:
+            self._room.release()
+        if not chunk.left:
+            self._finish(chunk)
+
+    def _finish(self, chunk: _Chunk) -> None:
+        rows = len(chunk.batch.records)
+        columns = [
+            assemble([(places, columns[lane]) for places, columns in chunk.parts], rows)
+            for lane in range(len(self._job.panel.per_row))
+        ]
+        self._run.keep(GradedBatch(chunk.batch.first_row, chunk.batch.records, columns))
+        self._run.observe_in_order(chunk.batch)
+
+
+def with_answer(record: Record, answer: Answer) -> Record:
+    """The record with what the target said."""
+    return msgspec.structs.replace(
+        record,
+        output=answer.output,
+        usage=answer.usage,
+        trajectory=answer.trajectory or record.trajectory,
+        stop_reason=answer.stop_reason,
+        notes=[*record.notes, *answer.notes],
+    )
+
+
+def _by_chunk(arrived: list[_Arrival]) -> list[tuple[_Chunk, list[_Arrival]]]:
+    groups: dict[int, tuple[_Chunk, list[_Arrival]]] = {}
+    for each in arrived:
+        groups.setdefault(id(each.chunk), (each.chunk, []))[1].append(each)
+    return list(groups.values())
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first plain error inside nested groups."""
+    first = errors.exceptions[0]
+    return _first(cast("BaseExceptionGroup[BaseException]", first)) if isinstance(first, BaseExceptionGroup) else first
