@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalsi.engine.columns import EvaluatorColumns
+from evalsi.report.comparison import Comparison
 from evalsi.report.distribution import Histogram
 from evalsi.report.error_groups import FailureGroup, FailureTally
 from evalsi.report.metric_view import MetricView, headline_metrics, metric_views
@@ -51,6 +52,10 @@ class Findings:
     usage: UsageFigures
     records: int
     level: float
+
+    @property
+    def comparison(self) -> Comparison | None:
+        return self.options.comparison
 
     @property
     def title(self) -> str:
