@@ -101,7 +101,7 @@ def seconds(value: float | None) -> str:
 
 
 def in_unit(value: float | None, unit: str) -> str:
-    """A value with its unit; money and time in the form that fits their size, a difference with its sign kept."""
+    """Money and time in the form that fits their size, anything else as a number; a difference keeps its sign."""
     sign, size = (MINUS, -value) if value is not None and value < 0 else ("", value)
     match unit.lower():
         case "usd":
@@ -109,7 +109,7 @@ def in_unit(value: float | None, unit: str) -> str:
         case "s":
             return sign + seconds(size)
         case _:
-            return number(value) + (f" {unit}" if unit and value is not None else "")
+            return number(value)
 
 
 def signed_in_unit(value: float | None, unit: str) -> str:

@@ -66,6 +66,7 @@ def _page(findings: Findings) -> dict[str, Any]:
         "took": took,
         "cases": cases,
         "flips": [flip_view(flip) for flip in findings.comparison.flips] if findings.comparison else [],
+        "shown_flips": 2 * findings.options.examples,
         "commands": _commands(findings),
         "style": Markup(style),  # noqa: S704 - our own file
         "script": Markup(script),  # noqa: S704 - our own file
