@@ -19,7 +19,7 @@ from graded_runs import (
 )
 
 from evalsi.report.html_report import html_report, write_html
-from evalsi.report.report_options import Baseline, MetricChange, ReportOptions
+from evalsi.report.report_options import ReportOptions
 from evalsi.results.graded_run import GradedRun
 
 VOID = {"meta", "link", "br", "input", "img"}
@@ -194,13 +194,6 @@ def test_a_failed_gate_opens_the_page_with_the_number_that_decided() -> None:
     run = demo_run(gates=[gate("holds-reference", least=0.1, value=0.256), gate("correctness", least=0.8, value=0.741)])
     text = Page(html_report(run)).text
     assert "FAIL correctness mean 0.741 [0.675, 0.807]; the gate asks for ≥ 0.8. 1 of 2 gates met." in text
-
-
-def test_a_baseline_stands_beside_the_metrics_it_knows() -> None:
-    baseline = Baseline(name="main", changes={"correctness": MetricChange(difference=-0.05, n=9, low=-0.1, high=0.01)})
-    metrics = section(html_report(demo_run(), ReportOptions(baseline=baseline)), "metrics")
-    assert "Against main" in metrics
-    assert "−0.050 [−0.100, +0.010]" in metrics
 
 
 def test_conversations_read_as_conversations() -> None:

@@ -152,3 +152,9 @@ def test_the_demonstration_s_hard_questions_stand_out() -> None:
     assert hard.figures[0].mark == "below"
     assert hard.figures[0].adjusted_p is not None
     assert hard.figures[0].adjusted_p <= 0.05
+
+
+def test_slices_stand_in_natural_order() -> None:
+    metadata = [{"topic": f"t{row % 12}"} for row in range(48)]
+    labels = [one.label for one in sliced(metadata).tables[0].slices]
+    assert labels == [f"t{number}" for number in range(12)]

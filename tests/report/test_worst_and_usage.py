@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evalsi.core.errors import SkipRecord
 from evalsi.evaluators.api import evaluator, output
 from evalsi.report import figures
-from evalsi.report.distribution import Histogram, ThinnedValues
+from evalsi.report.distribution import Histogram, ThinnedValues, histogram_between
 from evalsi.report.findings import gather
 from evalsi.report.first_difference import compare_texts
 from evalsi.report.report_options import ReportOptions
@@ -181,3 +181,12 @@ def test_long_texts_are_cut_and_say_by_how_much() -> None:
     page = html_report(graded_run([record], [main]))
     assert "38,000 more characters" in page
     assert len(page) < 200_000
+
+
+@given(st.integers(-50, 50), st.integers(2, 3000))
+def test_bins_between_whole_numbers_hold_equally_many_of_them(low, span) -> None:
+    made = histogram_between(float(low), float(low + span))
+    made.add(np.arange(low, low + span + 1, dtype=float))
+    assert made.n == span + 1
+    assert len(set(made.counts[:-1].tolist())) <= 1
+    assert made.counts.size <= 2 * 20

@@ -73,11 +73,10 @@ def compare(baseline: str, candidate: str, **flags: Any) -> int:
             max_flips=max(flags["max_flips"], 50 if flags["report_path"] else 0),
         )
         if flags["report_path"] is not None:
-            from evalsi.cli.baseline_of import baseline_of
             from evalsi.report.report_options import ReportOptions
             from evalsi.report.write import write_report
 
-            write_report(after, Path(flags["report_path"]), ReportOptions(baseline=baseline_of(comparison)))
+            write_report(after, Path(flags["report_path"]), ReportOptions(comparison=comparison))
     match flags["output_format"]:
         case "json":
             print(as_json(comparison))

@@ -37,7 +37,6 @@ def report(run: str, out: str, baseline: str | None, examples: int, slices: tupl
     from contextlib import ExitStack
     from pathlib import Path
 
-    from evalsi.cli.baseline_of import baseline_of
     from evalsi.compare.compare_runs import compare_runs
     from evalsi.report.markdown_report import write_markdown
     from evalsi.report.report_options import ReportOptions
@@ -50,10 +49,10 @@ def report(run: str, out: str, baseline: str | None, examples: int, slices: tupl
         check_report_path(Path(out))
     with ExitStack() as stack:
         graded = stack.enter_context(reading_run(run, settings))
-        compared = None
+        comparison = None
         if baseline is not None:
-            compared = baseline_of(compare_runs(stack.enter_context(reading_run(baseline, settings)), graded))
-        options = ReportOptions(examples=examples, slices=list(slices) or None, title=title, baseline=compared)
+            comparison = compare_runs(stack.enter_context(reading_run(baseline, settings)), graded)
+        options = ReportOptions(examples=examples, slices=list(slices) or None, title=title, comparison=comparison)
         if out == "-":
             sys.stdout.write(write_markdown(graded, options=options))
             return

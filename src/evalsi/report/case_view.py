@@ -10,6 +10,7 @@ import msgspec
 
 from evalsi.core.content import json_text, text_of
 from evalsi.engine.columns import Note
+from evalsi.report.comparison import ChangedRecord
 from evalsi.report.figures import money, number, seconds
 from evalsi.report.first_difference import Comparison, compare_texts
 from evalsi.report.visible_text import one_line, shortened
@@ -97,6 +98,47 @@ def case_view(case: Case, *, metric: str, anchor: str) -> CaseView:
         json=raw,
         json_cut=cut,
         notes=record.notes,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlipView:
+    """A record whose value changed between two runs."""
+
+    identifier: str
+    metric: str
+    before: float
+    after: float
+    excerpt: str
+    why: str
+    passages: list[Passage]
+    difference: str
+
+
+def flip_view(flip: ChangedRecord) -> FlipView:
+    """Both answers, with the first difference marked in each."""
+    compared = compare_texts(flip.candidate_output, flip.baseline_output)
+    parted = compared is not None and not compared.found and compared.output[0] > 0
+    passages: list[Passage] = []
+    for label, text, span in (
+        ("input", flip.input, (0, 0)),
+        ("before", flip.baseline_output, compared.reference if compared and parted else (0, 0)),
+        ("now", flip.candidate_output, compared.output if compared and parted else (0, 0)),
+        ("reference", flip.reference, (0, 0)),
+    ):
+        shown, cut = shortened(text)
+        if text or label in ("before", "now"):
+            passage = Passage(label=label, text=shown or "no output", cut=cut, kind="text" if text else "empty")
+            passages.append(_with_mark(passage, span, found=False) if text else passage)
+    return FlipView(
+        identifier=flip.record_id,
+        metric=flip.metric,
+        before=flip.before,
+        after=flip.after,
+        excerpt=one_line(flip.candidate_output, 160) or "no output",
+        why=one_line(flip.explanation, 160),
+        passages=passages,
+        difference="the same text" if compared is not None and flip.candidate_output == flip.baseline_output else "",
     )
 
 

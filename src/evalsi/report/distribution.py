@@ -5,6 +5,7 @@ Its own module because a report on a million records must not hold a million num
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import ceil
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,18 @@ class Histogram:
     def edges(self, index: int) -> tuple[float, float]:
         width = (self.high - self.low) / self.counts.size
         return self.low + index * width, self.low + (index + 1) * width
+
+
+def histogram_between(low: float, high: float) -> Histogram:
+    """A histogram from `low` to `high`, `low < high`. Between whole numbers further apart than 1 every bin holds equally
+    many whole numbers, so that counts of words do not show a comb.
+    """
+    whole = low == round(low) and high == round(high) and 1 < high - low < 1e9
+    if not whole:
+        return Histogram(low, high)
+    width = ceil((high - low + 1) / (2 * BINS))
+    bins = ceil((high - low + 1) / width)
+    return Histogram(low - 0.5, low - 0.5 + bins * width, np.zeros(bins, dtype=np.int64))
 
 
 @dataclass(slots=True)

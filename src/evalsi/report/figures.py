@@ -100,5 +100,22 @@ def seconds(value: float | None) -> str:
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
 
 
+def in_unit(value: float | None, unit: str) -> str:
+    """Money and time in the form that fits their size, anything else as a number; a difference keeps its sign."""
+    sign, size = (MINUS, -value) if value is not None and value < 0 else ("", value)
+    match unit.lower():
+        case "usd":
+            return sign + money(size)
+        case "s":
+            return sign + seconds(size)
+        case _:
+            return number(value)
+
+
+def signed_in_unit(value: float | None, unit: str) -> str:
+    """As `in_unit`, the plus written too."""
+    return f"+{in_unit(value, unit)}" if value is not None and value >= 0 else in_unit(value, unit)
+
+
 def date(value: datetime | None) -> str:
     return NONE if value is None else value.strftime("%Y-%m-%d %H:%M") + (" UTC" if value.tzinfo else "")

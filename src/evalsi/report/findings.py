@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evalsi.engine.columns import EvaluatorColumns
-from evalsi.report.distribution import Histogram
+from evalsi.report.comparison import Comparison
+from evalsi.report.distribution import Histogram, histogram_between
 from evalsi.report.error_groups import FailureGroup, FailureTally
 from evalsi.report.metric_view import MetricView, headline_metrics, metric_views
 from evalsi.report.report_options import ReportOptions
@@ -53,6 +54,10 @@ class Findings:
     level: float
 
     @property
+    def comparison(self) -> Comparison | None:
+        return self.options.comparison
+
+    @property
     def title(self) -> str:
         return self.options.title or self.run.title
 
@@ -67,7 +72,7 @@ def gather(run: GradedRun, options: ReportOptions) -> Findings:
     metrics = metric_views(run)
     headline = headline_metrics(metrics)
     level = _level(run)
-    histograms = {view.name: Histogram(view.low, view.high) for view in metrics if view.is_numeric}
+    histograms = {view.name: histogram_between(view.low, view.high) for view in metrics if view.is_numeric}
     slices = SliceTally(headline, options.slices)
     worst = WorstTally(headline, options.examples)
     failures = FailureTally(min(5, options.examples))

@@ -9,7 +9,6 @@ import hashlib
 import shlex
 from base64 import b64encode
 from functools import cache
-from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from evalsi.core.version import __version__
 from evalsi.report import figures, plot
-from evalsi.report.case_view import CaseView, case_view
+from evalsi.report.case_view import case_view, flip_view
+from evalsi.report.comparison import ComparedMetric
 from evalsi.report.findings import Findings, gather
 from evalsi.report.metric_view import MetricView
 from evalsi.report.report_options import ReportOptions
@@ -64,12 +65,14 @@ def _page(findings: Findings) -> dict[str, Any]:
         "manifest": manifest,
         "took": took,
         "cases": cases,
+        "flips": [flip_view(flip) for flip in findings.comparison.flips] if findings.comparison else [],
+        "shown_flips": 2 * findings.options.examples,
         "commands": _commands(findings),
         "style": Markup(style),  # noqa: S704 - our own file
         "script": Markup(script),  # noqa: S704 - our own file
         "style_digest": _digest(style),
         "script_digest": _digest(script),
-        "version": version("evalsi"),
+        "version": __version__,
         "sources": _sources(findings),
         "partial": _partly_scored(findings),
     }
@@ -123,6 +126,8 @@ def _environment() -> Environment:
         number=figures.number,
         signed=figures.signed,
         tick=figures.tick,
+        in_unit=figures.in_unit,
+        signed_in_unit=figures.signed_in_unit,
         count=figures.count,
         plural=figures.plural,
         bounds=figures.bounds,
@@ -138,6 +143,7 @@ def _environment() -> Environment:
         mean_plot=_mean_plot,
         slice_plot=_slice_plot,
         histogram=_histogram,
+        change_plot=_change_plot,
         usage_histogram=_usage_histogram,
         coverage_bar=_coverage_bar,
     )
@@ -166,6 +172,18 @@ def _slice_plot(view: MetricView, value: float | None, interval: Interval | None
     return plot.interval_plot(None if value is None else view.place(value), ends)
 
 
+def _change_plot(findings: Findings, metric: ComparedMetric) -> Markup:
+    """All metrics on the unit axis share one scale, so that their differences can be compared; others have their own."""
+    on_unit = {view.name for view in findings.metrics if view.on_unit_axis}
+    compared = findings.comparison.metrics if findings.comparison is not None else ()
+    group = [one for one in compared if one.metric in on_unit] if metric.metric in on_unit else [metric]
+    sizes = [abs(one.difference or 0.0) for one in group]
+    sizes += [abs(end) for one in group if one.interval for end in (one.interval.low, one.interval.high)]
+    interval = metric.interval
+    ends = (interval.low, interval.high) if interval is not None else None
+    return plot.difference_plot(metric.difference, ends, max(sizes) or 1.0)
+
+
 def _histogram(findings: Findings, view: MetricView) -> Markup:
     found = findings.histograms[view.name]
     return plot.histogram_plot(found, label=plot.histogram_label(found))
@@ -179,6 +197,3 @@ def _coverage_bar(summary: MetricSummary) -> Markup:
     total = summary.total or 1
     parts = (("scored", summary.n), ("skipped", summary.skipped), ("errors", summary.errors + summary.cancelled))
     return plot.share_bar([(name, amount / total) for name, amount in parts if amount])
-
-
-__all__ = ["CaseView", "html_report", "write_html"]

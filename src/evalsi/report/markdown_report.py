@@ -9,7 +9,7 @@ import html
 import re
 
 from evalsi.core.inert import printable
-from evalsi.report.case_view import CaseView, Passage, case_view
+from evalsi.report.case_view import CaseView, Passage, case_view, flip_view
 from evalsi.report.figures import bounds, count, date, money, number, percent, plural, seconds, signed
 from evalsi.report.findings import Findings, gather
 from evalsi.report.metric_view import MetricView
@@ -18,8 +18,18 @@ from evalsi.report.verdict import Opening, Remark, opening
 from evalsi.report.visible_text import one_line
 from evalsi.results.graded_run import GradedRun
 from evalsi.schema import MetricKind
+from evalsi.stats import Interval
 
-_MARKS = {"PASS": "✅", "FAIL": "❌", "NO DATA": "⚪", "NOTHING SCORED": "⚪", "SCORED": "🔵"}
+_MARKS = {
+    "PASS": "✅",
+    "FAIL": "❌",
+    "NO DATA": "⚪",
+    "NOTHING SCORED": "⚪",
+    "SCORED": "🔵",
+    "IMPROVED": "✅",
+    "REGRESSED": "❌",
+    "UNCHANGED": "🔵",
+}
 _TICKS = re.compile(r"`+")
 SHOWN_CHARACTERS = 600
 MOST_CHARACTERS = 60_000
@@ -31,8 +41,9 @@ def write_markdown(run: GradedRun, *, options: ReportOptions = _OPTIONS) -> str:
     """The comment. Worst records are left out where they would make it longer than `MOST_CHARACTERS`."""
     findings = gather(run, options)
     said = opening(findings)
-    facts = [_head(said), _metric_table(findings), _gate_table(said), _slices(findings), _failures(findings)]
-    cases = _cases(findings)
+    facts = [_head(said), _change_table(findings), _metric_table(findings), _gate_table(said)]
+    facts += [_slices(findings), _failures(findings)]
+    cases = [*_flips(findings), *_cases(findings)]
     while True:
         text = "\n\n".join(part for part in (*facts, *cases, _last_line(findings)) if part) + "\n"
         if len(text) <= MOST_CHARACTERS or not cases:
@@ -64,7 +75,7 @@ def _longest_run(text: str) -> int:
 
 def _head(said: Opening) -> str:
     metric = f"{code(said.metric)} " if said.metric else ""
-    lines = [f"**{_MARKS[said.word]} {said.word}** {metric}{said.sentence}"]
+    lines = [f"**{_MARKS.get(said.word, '⚪')} {said.word}** {metric}{said.sentence}"]
     lines += [f"- ⚠️ {_remark(one)}" for one in said.warnings[:6]]
     return "\n".join([lines[0], "", *lines[1:]]) if lines[1:] else lines[0]
 
@@ -75,22 +86,50 @@ def _remark(one: Remark) -> str:
 
 
 def _metric_table(findings: Findings) -> str:
-    baseline = findings.options.baseline
-    against = f" against {code(baseline.name, 40)} |" if baseline is not None else ""
-    head = f"| metric | scored | mean | {findings.level:.0%} interval |{against} skipped | errors | coverage |"
-    rule = f"|:--|--:|--:|:-:|{'--:|' if baseline is not None else ''}--:|--:|--:|"
+    head = f"| metric | scored | mean | {findings.level:.0%} interval | skipped | errors | coverage |"
+    rule = "|:--|--:|--:|:-:|--:|--:|--:|"
     rows = [head, rule]
     for view in findings.metrics[:40]:
         summary = view.summary
         cells = [code(summary.metric, 60), count(summary.n), _mean(view), bounds(summary.ci)]
-        if baseline is not None:
-            change = baseline.changes.get(summary.metric)
-            cells.append(signed(change.difference) if change is not None else "–")
         cells += [count(summary.skipped), count(summary.errors), _coverage(view)]
         rows.append(f"| {' | '.join(cells)} |")
     if len(findings.metrics) > 40:
         rows.append(f"\n{plural(len(findings.metrics) - 40, 'more metric')} in the full report.")
     return "\n".join(rows) if findings.metrics else "No evaluator reported a metric."
+
+
+def _change_table(findings: Findings) -> str:
+    comparison = findings.comparison
+    if comparison is None:
+        return ""
+    head = f"Against {code(comparison.baseline, 60)}, {plural(comparison.shared, 'shared record')}"
+    rows = ["| metric | pairs | before | now | difference | interval | better / worse | verdict |"]
+    rows.append("|:--|--:|--:|--:|--:|:-:|:-:|:--|")
+    rows += [
+        f"| {code(one.metric, 60)} | {count(one.pairs)} | {number(one.baseline_mean)} | {number(one.candidate_mean)} "
+        f"| **{signed(one.difference)}** | {_signed_bounds(one.interval)} | {count(one.better)} / {count(one.worse)} "
+        f"| {_MARKS.get(one.verdict, '⚪')} {code(one.verdict, 20)} |"
+        for one in comparison.metrics[:40]
+    ]
+    return head + "\n\n" + "\n".join(rows)
+
+
+def _signed_bounds(interval: Interval | None) -> str:
+    return f"[{signed(interval.low)}, {signed(interval.high)}]" if interval is not None else "–"
+
+
+def _flips(findings: Findings) -> list[str]:
+    comparison = findings.comparison
+    if comparison is None or not comparison.flips:
+        return []
+    parts: list[str] = []
+    for view in map(flip_view, comparison.flips[: findings.options.examples]):
+        values = f"{number(view.before)} → {number(view.after)}"
+        parts.append(f"**{code(view.identifier, 60)}** {code(view.metric, 60)} {values}")
+        parts += [f"{passage.label}\n\n{fenced(passage.text)}" for passage in view.passages]
+    inside = "\n\n".join(parts)
+    return [f"<details><summary>Records that changed</summary>\n\n{inside}\n\n</details>"]
 
 
 def _mean(view: MetricView) -> str:

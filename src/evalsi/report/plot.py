@@ -32,6 +32,14 @@ def interval_plot(mean: float | None, interval: tuple[float, float] | None) -> M
     return Markup(f'<svg class="interval" aria-hidden="true">{"".join(parts)}</svg>')  # noqa: S704 - only numbers
 
 
+def difference_plot(value: float | None, interval: tuple[float, float] | None, scale: float) -> Markup:
+    """A difference against a zero line in the middle of an axis from -`scale` to `scale`, `scale` > 0."""
+    zero = Markup('<line class="zero-line" x1="50%" x2="50%" y1="0" y2="100%"/></svg>')
+    ends = None if interval is None else ((interval[0] / scale + 1) / 2, (interval[1] / scale + 1) / 2)
+    drawn = interval_plot(None if value is None else (value / scale + 1) / 2, ends)
+    return Markup(drawn.removesuffix("</svg>") + zero)  # noqa: S704 - both are markup of ours
+
+
 def histogram_plot(histogram: Histogram, *, label: str, gap: float = 0.6) -> Markup:
     """Bars from the low end to the high end; the tallest fills the height. `label` names it for screen readers."""
     counts = histogram.counts.tolist()

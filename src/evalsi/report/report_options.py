@@ -1,33 +1,12 @@
-"""What a caller can choose about a report, and what it may bring along to compare with.
+"""What a caller can choose about a report.
 
 Its own module because the page, the comment and the gathering of facts all read it, and none owns it.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-
-@dataclass(frozen=True, kw_only=True)
-class MetricChange:
-    """How one metric differs from the baseline, over the records both runs scored.
-
-    `difference` is this run minus the baseline, in the metric's unit; `low` and `high` bound it where an interval
-    exists.
-    """
-
-    difference: float
-    n: int
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Baseline:
-    """A run this one is measured against. Who compares fills it in; the report only shows it."""
-
-    name: str
-    changes: Mapping[str, MetricChange] = field(default_factory=dict[str, MetricChange])
-    """By metric; a metric that the baseline lacks is absent."""
+from evalsi.report.comparison import Comparison
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,11 +15,12 @@ class ReportOptions:
 
     examples: int = 5
     """Worst records shown for each metric, and the most record ids listed for each kind of error."""
-    slices: list[str] | None = None
-    """Metadata keys to slice by (dots go deeper); None chooses the categorical ones, [] shows none."""
+    slices: Sequence[str] | None = None
+    """Metadata keys to slice by (dots go deeper); None chooses the categorical ones, () shows none."""
     title: str = ""
     """Heading; by default the run's name."""
-    baseline: Baseline | None = None
+    comparison: Comparison | None = None
+    """The run against a baseline, as who compares made it; shown first."""
 
     def __post_init__(self) -> None:
         if self.examples < 0:

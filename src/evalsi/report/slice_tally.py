@@ -12,6 +12,7 @@ Sources: Cochran (1977), Sampling Techniques, sections 2.3 and 2.15 (variance an
 sample); Wilson & Hilferty (1931), PNAS 17:684-688. The false alarms are simulated in the tests.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -34,6 +35,7 @@ TESTED_ROWS = 10
 """Fewest values on either side of a test."""
 TESTED_SKEWNESS = 0.8
 """Largest skewness of the difference that the correction carries."""
+_DIGITS = re.compile(r"([0-9]{1,18})")
 _TRACKED_KEYS = 64
 _REST = "(all others)"
 
@@ -245,13 +247,10 @@ def _symmetric(z: float, skewness: float) -> float:
     return 6 / skewness * (base ** (1 / 3) - 1) + skewness / 6
 
 
-def natural_order(label: str) -> tuple[int, float, str]:
-    """Numbers by value, then text by letters."""
-    try:
-        value = float(label)
-    except ValueError:
-        return (1, 0.0, label.casefold())
-    return (0, value, label) if value == value else (1, 0.0, label)
+def natural_order(label: str) -> list[tuple[int, int, str]]:
+    """Runs of digits by value, everything else by letters: t2 before t10."""
+    parts = _DIGITS.split(label.casefold())
+    return [(0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part) for part in parts if part]
 
 
 def _marked(tested: list[tuple[SliceFigure, float, float]], alpha: float) -> dict[int, SliceFigure]:

@@ -7,12 +7,21 @@ scored no other word than NOTHING SCORED or NO DATA is printed, and a gate witho
 from dataclasses import dataclass, field
 from typing import Literal
 
-from evalsi.report.figures import bounds, count, number, percent, plural
+from evalsi.report.comparison import Comparison
+from evalsi.report.figures import bounds, count, number, percent, plural, signed
 from evalsi.report.findings import Findings
 from evalsi.report.metric_view import MetricView
 from evalsi.schema import Gate, GateResult, GateStat, RunStatus
 
-Word = Literal["PASS", "FAIL", "NO DATA", "NOTHING SCORED", "SCORED"]
+Word = Literal[
+    "PASS", "FAIL", "NO DATA", "NOTHING SCORED", "SCORED", "IMPROVED", "REGRESSED", "UNCHANGED", "INCONCLUSIVE"
+]
+_COMPARED: dict[str, Word] = {
+    "IMPROVED": "IMPROVED",
+    "REGRESSED": "REGRESSED",
+    "UNCHANGED": "UNCHANGED",
+    "INCONCLUSIVE": "INCONCLUSIVE",
+}
 SMALL_N = 30
 
 
@@ -61,8 +70,24 @@ def opening(findings: Findings) -> Opening:
     if deciding is not None:
         sentence = f"{_decided(deciding, findings)} {words.count('PASS')} of {plural(len(gates), 'gate')} met."
         return Opening(word=word, metric=deciding.metric, sentence=sentence, gates=gates, warnings=warnings)
+    if findings.comparison is not None:
+        return _compared(findings.comparison, gates, warnings)
     view = (findings.headline or [view for view in findings.metrics if view.summary.n])[0]
     return Opening(word=word, metric=view.name, sentence=_measured(view, findings), gates=gates, warnings=warnings)
+
+
+def _compared(comparison: Comparison, gates: list[GateLine], warnings: list[Remark]) -> Opening:
+    """The metric that decided, with its difference and interval."""
+    word = _COMPARED.get(comparison.verdict, "NO DATA")
+    deciding = [metric for metric in comparison.metrics if metric.verdict == comparison.verdict] or comparison.metrics
+    if not deciding:
+        return Opening(word=word, metric="", sentence="No metric is in both runs.", gates=gates, warnings=warnings)
+    one = max(deciding, key=lambda metric: (metric.interval is not None, abs(metric.difference or 0.0)))
+    ends = f" [{signed(one.interval.low)}, {signed(one.interval.high)}]" if one.interval is not None else ""
+    sentence = f"{signed(one.difference)}{ends} over {plural(one.pairs, 'shared record')}."
+    if word == "INCONCLUSIVE" and one.detectable is not None:
+        sentence += f" This many records would find a difference of {number(one.detectable)}."
+    return Opening(word=word, metric=one.metric, sentence=sentence, gates=gates, warnings=warnings)
 
 
 def gate_line(result: GateResult) -> GateLine:
@@ -149,7 +174,8 @@ def _warnings(findings: Findings) -> list[Remark]:
     if manifest.dataset is not None and manifest.dataset.rejected:
         lines = plural(manifest.dataset.rejected, "line")
         found.append(Remark(sentence=f"{lines} of the dataset could not be read and were left out."))
-    return found + [Remark(sentence=warning, ours=False) for warning in manifest.warnings]
+    compared = findings.comparison.warnings if findings.comparison is not None else ()
+    return found + [Remark(sentence=warning, ours=False) for warning in (*manifest.warnings, *compared)]
 
 
 def _coverage_sentence(view: MetricView) -> str:

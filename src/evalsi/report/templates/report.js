@@ -8,7 +8,7 @@
   for (const hidden of document.querySelectorAll(".tools, .copy")) hidden.hidden = false;
   if (!cases.length) filter.hidden = true;
 
-  const shown = () => cases.filter((one) => !one.hidden);
+  const shown = () => cases.filter((one) => !one.hidden && !(one.closest(".more") && !one.closest(".more").open));
   const current = () => document.activeElement && document.activeElement.closest("details.case");
 
   function step(by) {
@@ -25,8 +25,10 @@
     for (const one of cases) {
       const text = one.textContent.toLowerCase();
       one.hidden = !words.every((word) => text.includes(word));
+      if (words.length && !one.hidden && one.closest(".more")) one.closest(".more").open = true;
     }
-    document.querySelector(".none").hidden = shown().length > 0;
+    const none = document.querySelector(".none");
+    if (none) none.hidden = shown().length > 0;
   }
 
   function toggleHelp() {
@@ -71,7 +73,7 @@
 
   let folded = [];
   addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll("details.case:not([open])")];
+    folded = [...document.querySelectorAll("details.case:not([open]), details.more:not([open])")];
     for (const one of folded) one.open = true;
   });
   addEventListener("afterprint", () => { for (const one of folded) one.open = false; });
