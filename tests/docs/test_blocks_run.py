@@ -188,4 +188,3 @@ def _check_extras(block: Block, rest: str) -> None:
     for extras in re.findall(r"evalsi\[([\w,-]+)\]", rest):
         for extra in extras.split(","):
             assert extra in project["optional-dependencies"], f"{block.place}: there is no extra {extra!r}"
-

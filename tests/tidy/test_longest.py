@@ -2,14 +2,15 @@
 
 import ast
 
-
 from tests.tidy.test_source_rules import WRITTEN, name_of, tree_of
 
 SHOWN = 5
 
 
 def test_the_longest_modules_and_functions_are_shown() -> None:
-    modules = sorted(((len(path.read_text(encoding="utf-8").splitlines()), name_of(path)) for path in WRITTEN), reverse=True)
+    modules = sorted(
+        ((len(path.read_text(encoding="utf-8").splitlines()), name_of(path)) for path in WRITTEN), reverse=True
+    )
     functions = sorted(
         (
             ((node.end_lineno or node.lineno) - node.lineno + 1, f"{name_of(path)}:{node.lineno} {node.name}")

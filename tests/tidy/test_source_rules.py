@@ -13,7 +13,9 @@ WIRE = SRC / "evalsi/schema/wire"
 MODULES = sorted(path for folder in (SRC, *ROOT.glob("adapters/*/src")) for path in folder.rglob("*.py"))
 WRITTEN = [path for path in MODULES if not {GENERATED, WIRE} & set(path.parents)]
 """What people write; the rest is generated."""
-TESTS = sorted(path for folder in (ROOT / "tests", *ROOT.glob("adapters/*/tests")) for path in folder.rglob("test_*.py"))
+TESTS = sorted(
+    path for folder in (ROOT / "tests", *ROOT.glob("adapters/*/tests")) for path in folder.rglob("test_*.py")
+)
 VAGUE = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc"}
 SECRET = re.compile(r"api_key(?!_env)|secret|password|bearer", re.IGNORECASE)
 
@@ -60,7 +62,9 @@ def test_nothing_secret_is_printed_or_logged() -> None:
                 "print", "say", "echo", "debug", "info", "warning", "error", "exception", "write",
             }:  # fmt: skip
                 for part in ast.walk(node):
-                    name = part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else ""
+                    name = (
+                        part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else ""
+                    )
                     if SECRET.search(name):
                         found.append(f"{name_of(path)}:{node.lineno} {name}")
     assert found == []
