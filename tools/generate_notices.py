@@ -92,7 +92,7 @@ def facts_of(name: str) -> tuple[str, str]:
 
 
 def _field(metadata: PackageMetadata, name: str) -> str:
-    return metadata[name] if name in metadata else ""
+    return metadata[name] if name in metadata else ""  # noqa: SIM401 - its stubs know no `get`
 
 
 def _classified(metadata: PackageMetadata) -> str:
