@@ -16,7 +16,7 @@ help:  ## Show this list
 
 setup: .venv/.synced  ## Install everything into .venv (bootstraps uv from the package index when it is missing)
 
-.venv/.synced: pyproject.toml uv.lock $(filter .uv/bin/uv,$(UV))
+.venv/.synced: pyproject.toml uv.lock $(wildcard adapters/*/pyproject.toml) $(filter .uv/bin/uv,$(UV))
 	$(UV) sync --frozen --quiet
 	@touch $@
 
@@ -40,9 +40,13 @@ layers: setup
 
 generate: setup  ## Write the schema types, JSON Schema and reference pages again from proto/ and the code
 	$(RUN) python tools/generate_schema.py
+	$(RUN) python tools/generate_reference.py
+	$(RUN) python tools/generate_notices.py
 
 generated: setup
 	$(RUN) python tools/generate_schema.py --check
+	$(RUN) python tools/generate_reference.py --check
+	$(RUN) python tools/generate_notices.py --check
 
 format: setup  ## Format and fix what can be fixed
 	$(RUN) ruff format . && $(RUN) ruff check --fix .

@@ -35,7 +35,7 @@ class Settings:
     directory: Path = Path(".evalsi")
     """EVALSI_DIR: the folder of the local store, made when first needed."""
     cache_dir: Path | None = None
-    """EVALSI_CACHE_DIR: where judge replies are cached; by default `judge-cache` in the folder of the store."""
+    """EVALSI_CACHE_DIR: the folder of the judge cache, `judge-cache.db`; by default that of the store."""
     prices: Path | None = None
     """EVALSI_PRICES: a JSON file with prices that go before the shipped table."""
     proxy: str = ""

@@ -33,7 +33,11 @@ def judge() -> None:
     help="From which value on the judge passes; needed where people said pass or fail.",
 )
 @click.option(
-    "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Level of the intervals.",
 )
 @click.option("--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def calibrate(run: str, **flags: Any) -> None:
