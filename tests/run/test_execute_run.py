@@ -1,0 +1,243 @@
+"""The job Run with a target in this process: every answer once, failures apart, runs that go on where they stopped."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import pytest
+
+from evalsi.core.clock import SystemClock
+from evalsi.core.errors import MeasurementError, ProviderError
+from evalsi.datasets import open_dataset
+from evalsi.engine.make_panel import bind_all
+from evalsi.engine.panel import Panel
+from evalsi.engine.summary import SummaryPlan
+from evalsi.evaluators.api import Definition, EvalContext, evaluator
+from evalsi.evaluators.choose import choices_of
+from evalsi.infra.memory_run_store import MemoryRunStore
+from evalsi.ports.target import Answer, TargetTask
+from evalsi.run.budget_watch import RunBudget
+from evalsi.run.execute_run import Executed, RunJob, execute_run_now
+from evalsi.schema import Content, ErrorKind, Fault, MetricSummary, Record, RunManifest, Usage
+
+
+@dataclass
+class Parrot:
+    """Answers with the record's own id; fails where it is told to, and remembers every question."""
+
+    failing: set[tuple[str, int]] = field(default_factory=set)
+    wait_s: float = 0.0
+    unreachable: bool = False
+    asked: list[tuple[str, int]] = field(default_factory=list)
+    identity: dict[str, Any] = field(default_factory=lambda: {"connector": "parrot"})
+    capabilities: frozenset[str] = frozenset()
+
+    async def check(self) -> str:
+        if self.unreachable:
+            raise ProviderError("nobody listens at 127.0.0.1:9")
+        return ""
+
+    async def answer(self, task: TargetTask) -> Answer:
+        self.asked.append((task.record.id, task.trial))
+        await asyncio.sleep(self.wait_s)
+        if (task.record.id, task.trial) in self.failing:
+            raise ProviderError("503 from the provider", status=503)
+        return Answer(
+            output=Content(text=task.record.id), usage=Usage(input_tokens=10, output_tokens=5, latency=0.2), model="p-1"
+        )
+
+    async def close(self) -> None:
+        pass
+
+
+def rows(count: int, right: int | None = None) -> list[dict[str, str]]:
+    """Records whose reference is right for the first `right` of them."""
+    limit = count if right is None else right
+    return [{"id": f"r{n}", "input": "say your id", "reference": f"r{n}" if n < limit else "other"} for n in range(count)]
+
+
+def job(target: Parrot | None, data: Sequence[dict[str, str]], *names: str | Definition, **changes: Any) -> RunJob:
+    choices = choices_of(list(names or ("exact-match",)), {})
+    return RunJob(
+        target=target,
+        dataset=open_dataset(list(data)),
+        panel=Panel(evaluators=bind_all(choices, EvalContext())),
+        plan=SummaryPlan(),
+        store=changes.pop("store", None) or MemoryRunStore(),
+        clock=SystemClock(),
+        manifest=RunManifest(name="test"),
+        **changes,
+    )
+
+
+def summary(executed: Executed, metric: str = "exact-match") -> MetricSummary:
+    found = executed.run.summary(metric)
+    assert found is not None
+    return found
+
+
+def test_every_record_is_asked_once_and_graded() -> None:
+    parrot = Parrot()
+    executed = execute_run_now(job(parrot, rows(300, right=200)))
+    assert sorted(parrot.asked) == sorted((f"r{n}", 0) for n in range(300))
+    assert (summary(executed).n, summary(executed).mean) == (300, pytest.approx(2 / 3))
+    outputs = {record.id: record.output for part in executed.run.read_rows() for record in part.records}
+    assert outputs["r7"] == Content(text="r7")
+
+
+def test_trials_are_distinct_questions_and_the_record_is_the_cluster() -> None:
+    parrot = Parrot()
+    executed = execute_run_now(job(parrot, rows(50, right=25), trials=3))
+    assert len(parrot.asked) == len(set(parrot.asked)) == 150
+    found = summary(executed)
+    assert (found.n, found.clusters) == (150, 50)
+    assert found.ci is not None
+    assert found.ci.method == "clustered-t"
+    assert summary(executed, "exact-match.pass@3").mean == 0.5
+    assert summary(executed, "exact-match.pass^3").mean == 0.5
+
+
+def test_a_provider_failure_is_an_error_in_no_mean_and_in_no_pass_at_k() -> None:
+    parrot = Parrot(failing={("r0", 1), ("r1", 0)})
+    executed = execute_run_now(job(parrot, rows(10), trials=2))
+    found = summary(executed)
+    assert (found.n, found.errors, found.mean) == (18, 2, 1.0)
+    assert found.error_kinds == {str(ErrorKind.PROVIDER): 2}
+    at_two = summary(executed, "exact-match.pass@2")
+    assert (at_two.n, at_two.mean, at_two.skipped) == (8, 1.0, 2)
+
+
+def test_an_exception_that_no_connector_foresaw_is_ours_and_costs_one_row() -> None:
+    class Broken(Parrot):
+        async def answer(self, task: TargetTask) -> Answer:
+            if task.record.id == "r3":
+                raise KeyError("choices")
+            return await super().answer(task)
+
+    executed = execute_run_now(job(Broken(), rows(6)))
+    (part,) = executed.run.read_rows()
+    (columns,) = part.columns
+    assert {row: (note.error_kind, note.fault) for row, note in columns.notes.items() if note.reason} == {
+        3: (ErrorKind.INTERNAL, Fault.PLATFORM)
+    }
+
+
+def test_an_unreachable_target_is_said_before_anything_is_stored() -> None:
+    store = MemoryRunStore()
+    with pytest.raises(MeasurementError, match="nobody listens"):
+        execute_run_now(job(Parrot(unreachable=True), rows(3), store=store))
+    assert store.runs() == []
+
+
+def test_a_stopped_run_goes_on_and_asks_nothing_twice() -> None:
+    store, parrot, data = MemoryRunStore(), Parrot(wait_s=0.002), rows(400, right=300)
+    first = execute_run_now(
+        job(parrot, data, store=store, concurrency=8, stopped=lambda: len(parrot.asked) >= 150)
+    )
+    assert first.interrupted
+    assert 150 <= len(parrot.asked) < 200
+    second = execute_run_now(job(parrot, data, store=store, concurrency=8))
+    assert not second.interrupted
+    assert len(parrot.asked) == len(set(parrot.asked)) == 400
+    undisturbed = execute_run_now(job(Parrot(), data))
+    assert columns_of(second) == columns_of(undisturbed)
+    assert without_notes(second.run.summaries) == without_notes(undisturbed.run.summaries)
+
+
+def test_continuing_asks_again_where_the_infrastructure_failed() -> None:
+    store, data = MemoryRunStore(), rows(40)
+    shaky = Parrot(failing={("r2", 0)}, wait_s=0.001)
+    execute_run_now(job(shaky, data, store=store, concurrency=4, stopped=lambda: len(shaky.asked) >= 20))
+    well = Parrot()
+    executed = execute_run_now(job(well, data, store=store))
+    assert ("r2", 0) in well.asked
+    assert ("r0", 0) not in well.asked
+    assert (summary(executed).n, summary(executed).errors) == (40, 0)
+
+
+def test_another_target_or_number_of_trials_is_other_work() -> None:
+    store, data = MemoryRunStore(), rows(40)
+    slow = Parrot(wait_s=0.001)
+    execute_run_now(job(slow, data, store=store, concurrency=4, stopped=lambda: len(slow.asked) >= 10))
+    for changed in (Parrot(identity={"connector": "parrot", "model": "p-2"}), Parrot()):
+        trials = 2 if changed.identity == {"connector": "parrot"} else 1
+        executed = execute_run_now(job(changed, data, store=store, trials=trials))
+        assert executed.resumed_rows == 0
+        assert len(changed.asked) == 40 * trials
+
+
+def test_a_budget_cancels_what_is_left_and_says_which() -> None:
+    parrot = Parrot(wait_s=0.001)
+    executed = execute_run_now(job(parrot, rows(500), concurrency=4, budget=RunBudget(target_tokens=300)))
+    assert executed.budget_reached is not None
+    assert "300 target tokens" in executed.budget_reached
+    found = summary(executed)
+    assert 20 <= found.n <= 24
+    assert found.cancelled == 500 - found.n
+    assert found.mean == 1.0
+
+
+def test_a_price_makes_cost_and_a_budget_in_dollars() -> None:
+    executed = execute_run_now(
+        job(Parrot(wait_s=0.001), rows(100), concurrency=2, budget=RunBudget(usd=0.1), price=lambda _m, _u: 0.01)
+    )
+    used = executed.run.manifest.target_usage
+    assert used is not None
+    assert used.cost_usd == pytest.approx(0.1, abs=0.03)
+    assert executed.budget_reached is not None
+
+
+def test_a_sample_is_graded_while_a_slower_one_is_still_awaited() -> None:
+    graded: list[str] = []
+
+    @evaluator(requires=["output"], bounded=True)
+    def noted(record: Record) -> bool:
+        graded.append(record.id)
+        return True
+
+    class Uneven(Parrot):
+        async def answer(self, task: TargetTask) -> Answer:
+            while task.record.id == "r0" and len(graded) < 19:
+                await asyncio.sleep(0.001)
+            return await super().answer(task)
+
+    execute_run_now(job(Uneven(), rows(20), noted))
+    assert graded[-1] == "r0"
+
+
+def test_dataset_scope_sees_the_answers_in_the_order_of_the_dataset() -> None:
+    @evaluator(scope="dataset", name="order", requires=["output"])
+    class Order:
+        def map(self, records: Sequence[Record]) -> list[str]:
+            return [record.output.text or "" for record in records if record.output]
+
+        def merge(self, left: list[str], right: list[str]) -> list[str]:
+            return left + right
+
+        def reduce(self, state: list[str]) -> bool:
+            return state == [f"r{n}" for n in range(600)]
+
+    executed = execute_run_now(job(Parrot(), rows(600), "exact-match", Order))
+    assert summary(executed, "order").mean == 1.0
+
+
+def test_without_a_target_the_outputs_of_the_dataset_are_graded() -> None:
+    data = [{**row, "output": row["reference"]} for row in rows(50)]
+    executed = execute_run_now(job(None, data))
+    assert (summary(executed).n, summary(executed).mean) == (50, 1.0)
+
+
+def columns_of(executed: Executed) -> list[Any]:
+    found: list[Any] = []
+    for part in sorted(executed.run.read_rows(), key=lambda part: part.first_row):
+        for record, *values in zip(
+            part.records, *(column.values for c in part.columns for column in c.columns.values()), strict=True
+        ):
+            found.append((record.id, record.output, values))
+    return found
+
+
+def without_notes(summaries: list[MetricSummary]) -> list[MetricSummary]:
+    return [msgspec.structs.replace(each, notes=[]) for each in summaries]
