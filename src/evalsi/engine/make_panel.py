@@ -1,16 +1,24 @@
 """From references to a panel: every evaluator loaded, its params checked, its alias unique, before anything runs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from evalsi.core.errors import EvalsiError, InvalidSpecError, UsageError
+from evalsi.core.errors import EvalsiError, InvalidSpecError, UnknownNameError, UsageError
 from evalsi.evaluators.api import Definition, EvalContext
 from evalsi.evaluators.binding import BoundEvaluator, bind
 from evalsi.evaluators.catalog import load
 from evalsi.schema import EvaluatorRef
 
 
-def bind_all(choices: Sequence[EvaluatorRef | Definition], context: EvalContext) -> tuple[BoundEvaluator, ...]:
+def bind_all(
+    choices: Sequence[EvaluatorRef | Definition],
+    context: EvalContext,
+    contexts: Mapping[str, EvalContext] | None = None,
+) -> tuple[BoundEvaluator, ...]:
     """The evaluators of a panel, in order.
+
+    Args:
+        context: What evaluators are lent.
+        contexts: By judge name, for evaluators that name a judge of their own.
 
     Raises:
         UsageError: none was named, or two would report under one name.
@@ -22,7 +30,7 @@ def bind_all(choices: Sequence[EvaluatorRef | Definition], context: EvalContext)
     wrong: list[EvalsiError] = []
     for choice in choices:
         try:
-            bound.append(_bind_one(choice, context))
+            bound.append(_bind_one(choice, context, contexts or {}))
         except EvalsiError as error:
             wrong.append(error)
     names = [evaluator.name for evaluator in bound]
@@ -35,7 +43,13 @@ def bind_all(choices: Sequence[EvaluatorRef | Definition], context: EvalContext)
     return tuple(bound)
 
 
-def _bind_one(choice: EvaluatorRef | Definition, context: EvalContext) -> BoundEvaluator:
+def _bind_one(
+    choice: EvaluatorRef | Definition, context: EvalContext, contexts: Mapping[str, EvalContext]
+) -> BoundEvaluator:
     if isinstance(choice, Definition):
         return bind(choice, context=context)
+    if choice.judge:
+        if choice.judge not in contexts:
+            raise UnknownNameError("judge", choice.judge, contexts)
+        context = contexts[choice.judge]
     return bind(load(choice.ref), context=context, params=choice.params, alias=choice.name or None)
