@@ -50,7 +50,7 @@ def make_manifest(
     circumstances: Circumstances,
 ) -> RunManifest:
     """The manifest of a run that has not started: the run fills in its id, times and the dataset's digest."""
-    seeds = {"summary": plan.seed} if plan.method == "bootstrap" else {}
+    seeds = {"summary": plan.seed, "evaluators": plan.seed}
     if dataset.sample is not None:
         seeds["sample"] = dataset.seed
     return RunManifest(
