@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PIPED_WIDTH = 100
-_PLAIN = {"–": "-", "→": ">", "…": "~", "·": "|", "├": "[", "┤": "]", "─": "-", "●": "o"}
+_PLAIN = {"–": "-", "→": ">", "…": "~", "·": ".", "├": "[", "┤": "]", "─": "-", "●": "o"}
 """What our own texts are drawn with, and what stands for it, in as many columns, where a stream cannot show it."""
 _PLAINLY = "evalsi.plainly"
 

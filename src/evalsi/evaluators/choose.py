@@ -81,7 +81,7 @@ def param_of_flag(flag: str) -> tuple[str, str, FlagValue]:
 def _read_flags(choice: EvaluatorRef | Definition, params: Mapping[str, Any]) -> dict[str, Any]:
     if not any(isinstance(value, FlagValue) for value in params.values()):
         return dict(params)
-    types = get_type_hints((choice if isinstance(choice, Definition) else load(choice.ref)).params)
+    types = get_type_hints((choice if isinstance(choice, Definition) else load(choice.ref)).params, include_extras=True)
     return {
         key: _read_flag(value, types.get(key, Any)) if isinstance(value, FlagValue) else value
         for key, value in params.items()
@@ -91,7 +91,7 @@ def _read_flags(choice: EvaluatorRef | Definition, params: Mapping[str, Any]) ->
 def _read_flag(text: FlagValue, kind: Any) -> Any:
     """What JSON makes of `text`, unless only the text itself fits the type."""
     try:
-        value = msgspec.json.decode(text)
+        value = msgspec.json.decode(str(text))
     except (msgspec.DecodeError, RecursionError):
         return str(text)
     for candidate in (value, str(text)):
