@@ -82,10 +82,3 @@ class Settings:
         if not value:
             raise UsageError(f"the environment variable {name} is not set", hint=f"export {name}=… and run again")
         return value
-
-    def style(self) -> dict[str, bool]:
-        """What the environment says about output: `no_color` (NO_COLOR) and `force_color` (FORCE_COLOR)."""
-        return {
-            "no_color": bool(self.environment.get("NO_COLOR")),
-            "force_color": bool(self.environment.get("FORCE_COLOR")),
-        }

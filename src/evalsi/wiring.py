@@ -9,12 +9,13 @@ from typing import Any
 import msgspec
 
 from evalsi.core.clock import SystemClock
-from evalsi.core.errors import InvalidDataError, UsageError
+from evalsi.core.errors import EvalsiError, InvalidDataError, UsageError
 from evalsi.core.version import __version__
 from evalsi.datasets import open_dataset
 from evalsi.engine.make_panel import bind_all
 from evalsi.engine.panel import Panel
-from evalsi.evaluators.api import EvalContext
+from evalsi.evaluators.api import Definition, EvalContext
+from evalsi.evaluators.catalog import load
 from evalsi.infra.git_state import git_state
 from evalsi.infra.memory_run_store import MemoryRunStore
 from evalsi.infra.named_files import NamedFiles
@@ -28,8 +29,8 @@ from evalsi.ports.run_store import RunStore
 from evalsi.results.graded_run import GradedRows, GradedRun, stored_run
 from evalsi.results.read_document import read_document
 from evalsi.results.recorder import Progress
-from evalsi.schema import JudgeManifest, Record
-from evalsi.score.manifest import Circumstances, make_manifest
+from evalsi.schema import EvaluatorRef, JudgeManifest, Record
+from evalsi.score.manifest import Circumstances, make_manifest, without_credentials
 from evalsi.score.request import JudgeChoice, ScoreRequest
 from evalsi.score.score_dataset import ScoreJob
 from evalsi.settings import Settings
@@ -199,7 +200,18 @@ def with_defaults(choice: JudgeChoice, settings: Settings) -> JudgeChoice:
 
 
 def _wants_judge(request: ScoreRequest, settings: Settings) -> bool:
-    return request.judge.is_named or bool(settings.judge.provider or settings.judge.model)
+    """A judge that was named is made, so that a mistake in its name shows; the default one only where one is asked."""
+    if request.judge.is_named:
+        return True
+    return bool(settings.judge.provider or settings.judge.model) and any(map(_asks_judge, request.evaluators))
+
+
+def _asks_judge(choice: EvaluatorRef | Definition) -> bool:
+    try:
+        definition = choice if isinstance(choice, Definition) else load(choice.ref)
+    except EvalsiError:
+        return False  # Binding says what is wrong with it.
+    return "judge" in definition.requires
 
 
 def _chat_model(choice: JudgeChoice, settings: Settings) -> ChatModel:
@@ -250,7 +262,7 @@ def _judge_manifests(
 ) -> Callable[[], list[JudgeManifest]]:
     if judge is None:
         return list
-    base_url = with_defaults(choice, settings).base_url
+    base_url = without_credentials(with_defaults(choice, settings).base_url)
 
     def now() -> list[JudgeManifest]:
         plain: dict[str, Any] = msgspec.to_builtins(judge.settings)

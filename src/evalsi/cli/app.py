@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import click
 
+from evalsi.cli.terminal import write_plainly
 from evalsi.core.version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -49,7 +50,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
             from evalsi.core.errors import UnknownNameError
 
             raise UnknownNameError("command", args[0], COMMANDS)
@@ -67,8 +68,10 @@ def app() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Runs one command and returns its exit status: 0 done, 1 error, 2 usage, 3 a gate failed, 4 inconclusive."""
+    write_plainly()
     try:
-        status = app.main(args=list(arguments), prog_name="evalsi", standalone_mode=False)
+        status = app.main(args=list(arguments), prog_name="evalsi", standalone_mode=False, obj=tuple(arguments))
+        sys.stdout.flush()
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
@@ -77,7 +80,11 @@ def run(arguments: Sequence[str]) -> int:
     except click.Abort:
         return 130
     except BrokenPipeError:
+        # Whoever read our output has what was wanted; what is still buffered must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        click.echo(f"error: {error.filename or 'the system'}: {error.strerror or error}", err=True)
         return 1
     except KeyboardInterrupt:
         click.echo("stopped", err=True)
@@ -86,6 +93,7 @@ def run(arguments: Sequence[str]) -> int:
         from evalsi.core.errors import EvalsiError
 
         if not isinstance(error, EvalsiError):
+            click.echo("this is a fault of evalsi, not of what was asked; please report it with what follows", err=True)
             raise
         click.echo(f"error: {error}", err=True)
         return error.exit_status

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from evalsi.cli.terminal import as_json, console, say, speaks_unicode
+from evalsi.cli.terminal import as_json, console, say
 
 
 @click.command()
@@ -73,7 +73,7 @@ def _print_table(rows: list[tuple[str, Any]]) -> None:
     room = max(20, console().width - widest - 4)
     for title, manifest in rows:
         about = manifest.description
-        about = about if len(about) <= room else about[: room - 1] + ("…" if speaks_unicode() else "~")
+        about = about if len(about) <= room else about[: room - 1] + "…"
         table.add_row(Text(title, style="bold"), _needs(manifest), Text(about))
     console().print(table)
     say(f"{len(rows)} evaluators; one in full: evalsi catalog NAME")

@@ -79,7 +79,7 @@ def compare(baseline: str, candidate: str, **flags: Any) -> int:
             write_report(after, Path(flags["report_path"]), ReportOptions(comparison=comparison))
     match flags["output_format"]:
         case "json":
-            print(as_json(comparison))
+            print(as_json({"verdict": comparison.verdict, **vars(comparison)}))
         case "md":
             print(as_markdown(comparison, max_flips=flags["max_flips"]))
         case _:
@@ -91,9 +91,10 @@ def compare(baseline: str, candidate: str, **flags: Any) -> int:
 
 def print_comparison(comparison: Any, *, max_flips: int) -> None:
     """The verdict, the table of metrics, usage, flips and warnings."""
-    from rich.markup import escape
     from rich.table import Table
     from rich.text import Text
+
+    from evalsi.core.inert import printable
 
     out = console()
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
@@ -107,7 +108,7 @@ def print_comparison(comparison: Any, *, max_flips: int) -> None:
     for metric in comparison.metrics:
         interval = metric.interval
         table.add_row(
-            Text(metric.metric),
+            Text(printable(metric.metric, one_line=True)),
             f"{metric.pairs:,}",
             figure(metric.baseline_mean),
             figure(metric.candidate_mean),
@@ -117,8 +118,9 @@ def print_comparison(comparison: Any, *, max_flips: int) -> None:
             f"{metric.better}/{metric.worse}",
             Text(metric.verdict, style={"REGRESSED": "bold red", "IMPROVED": "bold green"}.get(metric.verdict, "")),
         )
+    names = printable(f"{comparison.candidate} against {comparison.baseline}", one_line=True)
     out.print(
-        f"[bold]{comparison.verdict}[/bold]  {escape(comparison.candidate)} against {escape(comparison.baseline)}, {comparison.shared:,} shared records"
+        Text(comparison.verdict, style="bold").append(f"  {names}, {comparison.shared:,} shared records", "not bold")
     )
     out.print(table)
     out.print("p is adjusted for the number of metrics (Holm); +/-: records that rose and fell", style="dim")
@@ -146,7 +148,10 @@ def _print_flip(out: Any, flip: Any) -> None:
     from evalsi.core.inert import printable
 
     out.print(
-        Text(f"\n{printable(flip.record_id)}  {flip.metric} {figure(flip.before)} → {figure(flip.after)}", style="bold")
+        Text(
+            f"\n{printable(f'{flip.record_id}  {flip.metric}', one_line=True)} {figure(flip.before)} → {figure(flip.after)}",
+            style="bold",
+        )
     )
     for name, text in (
         ("input", flip.input),

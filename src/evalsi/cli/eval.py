@@ -1,6 +1,6 @@
 """`evalsi eval`: grade outputs that exist."""
 
-import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -188,7 +188,7 @@ def _request(flags: dict[str, Any]) -> Any:
         name=flags["name"],
         labels=labels_of(flags["labels"]),
         resume=flags["resume"],
-        argv=redacted_argv(["evalsi", *sys.argv[1:]]),
+        argv=redacted_argv(["evalsi", *click.get_current_context().obj]),
     )
     return with_settings(request, flags["settings"])
 
@@ -211,10 +211,13 @@ def _graded(summaries: Sequence[Any]) -> str:
 
 
 def _why_nothing(summaries: Sequence[Any]) -> str:
-    reasons = [reason for summary in summaries for reason in (*summary.skip_reasons, *summary.error_kinds)]
+    reasons = Counter[str]()
+    for summary in summaries:
+        reasons.update({**summary.skip_reasons, **summary.error_kinds})
     if not reasons:
         return "see the notes of each metric"
-    return f"the commonest reason: {reasons[0]}"
+    ((commonest, _),) = reasons.most_common(1)
+    return f"the commonest reason: {commonest}"
 
 
 def _say_what_next(run: Any, flags: dict[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """`evalsi init`: a folder with a small example that works, and the command that runs it."""
 
+import shlex
 from pathlib import Path
 
 import click
@@ -54,5 +55,5 @@ def init(directory: str) -> None:
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     say(f"wrote {', '.join(files)} in {folder}")
-    enter = "" if directory == "." else f"cd {directory} && "
+    enter = "" if directory == "." else f"cd {shlex.quote(directory)} && "
     say(f"next: {enter}evalsi eval --data data.jsonl --evaluators exact-match,numeric-match,./checks.py:short_enough")

@@ -5,22 +5,22 @@ import io
 import sys
 from collections.abc import Sequence
 
-from evalsi.cli.terminal import as_json, console, figure, speaks_unicode
-from evalsi.core.inert import inert_cell
+from evalsi.cli.terminal import as_json, console, figure
+from evalsi.core.inert import inert_cell, markdown_text, printable
 from evalsi.schema import MetricKind, MetricSummary
 
 BAR_WIDTH = 21
 FORMATS = ("table", "json", "csv", "md")
 
 
-def interval_bar(summary: MetricSummary, *, width: int = BAR_WIDTH, unicode: bool = True) -> str:
+def interval_bar(summary: MetricSummary, *, width: int = BAR_WIDTH) -> str:
     """The mean and its interval on a line from 0 to 1; "" for metrics that do not live there."""
     mean, interval = summary.mean, summary.ci
     low = interval.low if interval is not None else mean
     high = interval.high if interval is not None else mean
     if mean is None or low is None or high is None or low < 0 or high > 1:
         return ""
-    left, right, whisker, dot, rail = "├┤─●·" if unicode else "[]-o."
+    left, right, whisker, dot, rail = "├┤─●·"
     places = [round(value * (width - 1)) for value in (low, high, mean)]
     cells = [rail] * width
     if interval is not None:
@@ -64,7 +64,6 @@ def _print_table(summaries: Sequence[MetricSummary]) -> None:
 
     levels = {summary.ci.level for summary in summaries if summary.ci is not None}
     level = f"{100 * levels.pop():g}% CI" if len(levels) == 1 else "CI"
-    unicode = speaks_unicode()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("metric", no_wrap=True, overflow="ellipsis", max_width=30)
     for name in ("n", "mean"):
@@ -76,11 +75,11 @@ def _print_table(summaries: Sequence[MetricSummary]) -> None:
     for summary in summaries:
         coverage = figure(None) if summary.coverage is None else f"{100 * summary.coverage:.0f}%"
         table.add_row(
-            Text(summary.metric),
+            Text(printable(summary.metric, one_line=True)),
             f"{summary.n:,}",
-            Text(mean_text(summary), style="bold"),
+            Text(printable(mean_text(summary), one_line=True), style="bold"),
             interval_text(summary),
-            interval_bar(summary, unicode=unicode),
+            interval_bar(summary),
             Text(f"{summary.skipped:,}", style="" if summary.skipped else "dim"),
             Text(f"{summary.errors:,}", style="red" if summary.errors else "dim"),
             coverage,
@@ -122,9 +121,8 @@ def as_markdown(summaries: Sequence[MetricSummary]) -> str:
     lines = ["| metric | n | mean | interval | skipped | errors | coverage |", "|---|--:|--:|:-:|--:|--:|--:|"]
     for summary in summaries:
         coverage = "–" if summary.coverage is None else f"{100 * summary.coverage:.0f}%"
-        metric = summary.metric.replace("|", "\\|")
         lines.append(
-            f"| {metric} | {summary.n} | {mean_text(summary)} | {interval_text(summary)} "
+            f"| {markdown_text(summary.metric)} | {summary.n} | {markdown_text(mean_text(summary))} | {interval_text(summary)} "
             f"| {summary.skipped} | {summary.errors} | {coverage} |"
         )
     return "\n".join(lines)

@@ -100,4 +100,6 @@ class StopSwitch:
         if self._on:
             raise KeyboardInterrupt
         self._on = True
-        sys.stderr.write("\nstopping: what is in flight is finished and saved; Ctrl-C again stops at once\n")
+        # Not through sys.stderr: this may have interrupted a write to it.
+        with contextlib.suppress(OSError):
+            os.write(2, b"\nstopping: what is in flight is finished and saved; Ctrl-C again stops at once\n")

@@ -73,8 +73,8 @@ def remove(names: tuple[str, ...]) -> None:
     from evalsi.wiring import writing_store
 
     with writing_store(Settings.from_environment()) as store:
-        found = [store.find(name) for name in names]
-        for row in found:
+        found = {row.id: row for row in map(store.find, names)}
+        for row in found.values():
             store.delete(row.id)
             say(f"removed {row.id} {row.name}".rstrip())
 

@@ -1,29 +1,44 @@
-"""How the command line writes: one console for tables, messages on standard error, text of records made harmless."""
+"""How the command line writes: one console for tables, messages on standard error, any text on any encoding."""
 
+import codecs
 import sys
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 PIPED_WIDTH = 100
+_PLAIN = {"–": "-", "→": ">", "…": "~", "·": ".", "├": "[", "┤": "]", "─": "-", "●": "o"}
+"""What our own texts are drawn with, and what stands for it, in as many columns, where a stream cannot show it."""
+_PLAINLY = "evalsi.plainly"
 
 
-@cache
-def console(*, error: bool = False) -> "Console":
-    """The console of standard output (or error). 100 columns wide where it is no terminal; NO_COLOR is honoured."""
+def write_plainly() -> None:
+    """Makes standard output and error take any text: what their encoding lacks is replaced, or shown as an escape."""
+    codecs.register_error(_PLAINLY, _plainly)
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors=_PLAINLY)
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    text = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(character) or _escape(character) for character in text), error.end
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def console() -> "Console":
+    """The console of standard output. 100 columns wide where it is no terminal; NO_COLOR is honoured."""
     from rich.console import Console
 
-    stream = sys.stderr if error else sys.stdout
-    terminal = stream.isatty()
-    return Console(file=stream, width=None if terminal else PIPED_WIDTH, highlight=False, soft_wrap=False)
-
-
-def speaks_unicode() -> bool:
-    """Whether standard output can show box-drawing characters."""
-    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
-    return encoding.startswith("utf")
+    width = None if sys.stdout.isatty() else PIPED_WIDTH
+    return Console(file=sys.stdout, width=width, highlight=False, markup=False, soft_wrap=False)
 
 
 def say(message: str) -> None:
@@ -34,7 +49,7 @@ def say(message: str) -> None:
 def figure(value: float | None, digits: int = 3) -> str:
     """A number for a table: fixed digits near 1, more where it is small, grouped where it is large; "–" for none."""
     if value is None:
-        return "–" if speaks_unicode() else "-"
+        return "–"
     size = abs(value)
     if size >= 10_000:
         return f"{value:,.0f}"
@@ -46,7 +61,14 @@ def figure(value: float | None, digits: int = 3) -> str:
 
 
 def as_json(value: Any) -> str:
-    """JSON for `--format json`: indented, keys in their own order, characters kept."""
+    """JSON for `--format json`: indented, keys in their own order, characters kept where standard output has them."""
+    import json
+
     import msgspec
 
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return json.dumps(json.loads(text), indent=2)
+    return text

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from evalsi.compare.paired_metric import ComparePlan, PairedMetric, Verdict, compare_values, decide
 from evalsi.core.content import text_of
+from evalsi.core.errors import UnknownNameError
 from evalsi.engine.columns import SCORED
 from evalsi.engine.summary import cluster_key
 from evalsi.results.graded_run import GradedRows, GradedRun
@@ -130,9 +131,15 @@ def compare_runs(
         metrics: Which metrics; by default all that both runs have.
         cluster_by: Metadata key that groups records which are not independent.
         max_flips: Changed records to carry with their texts; those that fell the most come first.
+
+    Raises: UnknownNameError: a metric or a margin's metric that is in neither run, a key that no record carries.
     """
     plan = plan or ComparePlan()
     before, after = _collect(baseline, cluster_by), _collect(candidate, None)
+    known = {**before.metrics, **after.metrics}
+    for name in (*metrics, *(plan.margins or {})):
+        if name not in known:
+            raise UnknownNameError("metric", name, known)
     shared = [key for key in before.rows if key in after.rows]
     rows_before = np.array([before.rows[key] for key in shared], dtype=np.int64)
     rows_after = np.array([after.rows[key] for key in shared], dtype=np.int64)
@@ -186,6 +193,7 @@ def compare_runs(
 def _collect(run: GradedRun, cluster_by: str | None) -> _Values:
     found = _Values()
     seen: dict[str, int] = {}
+    keys: set[str] = set()
     for rows in run.read_rows():
         for line in rows.record_lines:
             glance = _GLANCE.decode(line)
@@ -198,7 +206,10 @@ def _collect(run: GradedRun, cluster_by: str | None) -> _Values:
                 found.usage.setdefault(name, []).append(nan if value is None else value)
         if cluster_by:
             found.clusters += [cluster_key(record, cluster_by) for record in rows.records]
+            keys.update(key for record in rows.records for key in record.metadata)
         _collect_metrics(found, rows)
+    if cluster_by and not any(found.clusters):
+        raise UnknownNameError("metadata key to cluster by", cluster_by, keys)
     return found
 
 

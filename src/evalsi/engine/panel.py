@@ -41,11 +41,6 @@ class Panel:
         return tuple(e for e in self.evaluators if e.scope is Scope.SESSION)
 
     @property
-    def asks(self) -> bool:
-        """Whether any evaluator waits for something."""
-        return any(e.is_async for e in self.evaluators)
-
-    @property
     def worker_count(self) -> int:
         return self.processes or available_processors()
 

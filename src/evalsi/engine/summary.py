@@ -263,7 +263,7 @@ _KINDS = {"number": MetricKind.NUMBER, "passed": MetricKind.PROPORTION, "label":
 def metric_name(evaluator: BoundEvaluator, output: str) -> str:
     """The evaluator's name for its primary output, `evaluator.output` for the others."""
     names = [spec.name for spec in evaluator.outputs]
-    primary = output == evaluator.definition.name or names == [output] or (not names and output == evaluator.name)
+    primary = output == evaluator.definition.name or names == [output]
     return evaluator.name if primary else f"{evaluator.name}.{output}"
 
 

@@ -24,7 +24,7 @@ import msgspec
 
 from evalsi.core.errors import DeadlineError, MeasurementError, WorkerCrashError
 from evalsi.engine.columns import CANCELLED, PENDING, ColumnsBuilder, EvaluatorColumns, Note
-from evalsi.engine.measure import builder_for, measure, measure_row
+from evalsi.engine.measure import builder_for, measure_row
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.schema import Record
@@ -38,7 +38,6 @@ class _Job(msgspec.Struct, array_like=True):
     """Rows `records` of the batch for evaluator `evaluator`, by its place in the panel."""
 
     evaluator: int
-    whole: bool
     records: list[Record]
     baselines: list[Record | None] | None
 
@@ -76,7 +75,6 @@ class WorkerPool:
                 worker = self._idle.pop() if self._idle else self._start()
                 rest = _Job(
                     self._panel.evaluators.index(evaluator),
-                    False,
                     list(records[row:]),
                     list(baselines[row:]) if baselines is not None else None,
                 )
@@ -239,6 +237,3 @@ def _become_worker(panel: Panel, parent: int) -> None:  # pragma: no cover - run
         os.dup2(null, stream)
     # Whatever the parent's other threads were doing is not happening here.
     threading.excepthook = lambda _: None
-
-
-__all__ = ["WorkerPool", "can_fork", "measure"]

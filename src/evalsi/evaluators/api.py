@@ -12,12 +12,12 @@ evaluators are found by reference, or by entry point (`evalsi.evaluators.catalog
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias, overload
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Literal, Protocol, TypeAlias, get_args, overload
 
 import msgspec
 
-from evalsi.core.errors import InvalidParamsError, UnknownNameError
+from evalsi.core.errors import InvalidParamsError, UnknownNameError, UsageError
 from evalsi.ports.judge import Judge
 from evalsi.schema import MetricSpec, Record, Scope, Score, ScoreType, Step
 
@@ -134,7 +134,7 @@ class Definition:
             InvalidParamsError: a value of the wrong type, or one that the params refuse.
         """
         given = dict(self.preset) | dict(values or {})
-        known = [entry.name for entry in msgspec.structs.fields(self.params)]
+        known = _field_names(self.params)
         for key in given:
             if key not in known:
                 raise UnknownNameError(f"param of {self.name}", key, known, where=f"{self.name}.{key}")
@@ -183,21 +183,33 @@ def evaluator(
         scope: What it is given: a "record", each "span" of a trajectory, a "session" (records), a "dataset"
             (`map`/`merge`/`reduce`), or "comparative" (a record and its baseline).
         requires: Fields a record must carry; a record without one is SKIPPED with that reason, and "judge".
-        params: A msgspec Struct (frozen, keyword-only) with defaults and constraints.
+        params: A msgspec Struct or a dataclass, best frozen and keyword-only, with defaults and constraints.
         outputs: What it returns, by name. By default one output with the evaluator's name, typed by what comes back.
         description: By default the first paragraph of the docstring.
         bounded: See `Definition.bounded`.
         example: {"record": {...}, "params": {...}} for the catalog.
+
+    Raises: UsageError: the evaluator is written wrongly; says how.
     """
+    if scope not in _SCOPES:
+        raise UnknownNameError("scope", scope, _SCOPES)
+    needs = frozenset([requires] if isinstance(requires, str) else requires)
+    for need in sorted(needs - set(get_args(Requirement))):
+        raise UnknownNameError("requirement", need, get_args(Requirement))
+    _field_names(params)
 
     def define(target: Callable[..., Any]) -> Definition:
+        if not (inspect.isclass(target) or inspect.isroutine(target)):
+            raise UsageError(
+                f"{target!r} is neither a function nor a class", hint="write a function of a record, or a class"
+            )
         called = target if not inspect.isclass(target) else getattr(target, "evaluate", target)
         document = inspect.getdoc(target) or ""
         return Definition(
             name=name or target.__name__.replace("_", "-").lower(),
             version=version,
             scope=_SCOPES[scope],
-            requires=frozenset(requires),
+            requires=needs,
             params=params,
             outputs=tuple(outputs or ()),
             description=description or document.split("\n\n", maxsplit=1)[0].replace("\n", " "),
@@ -208,6 +220,14 @@ def evaluator(
         )
 
     return define if code is None else define(code)
+
+
+def _field_names(params: type[Any]) -> list[str]:
+    if inspect.isclass(params) and issubclass(params, msgspec.Struct):
+        return [entry.name for entry in msgspec.structs.fields(params)]
+    if is_dataclass(params):
+        return [entry.name for entry in fields(params)]
+    raise UsageError(f"params are a msgspec Struct or a dataclass, not {params!r}")
 
 
 __all__ = [

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -102,6 +103,11 @@ def bind(
             call = None
         else:
             batch = getattr(instance, "evaluate_batch", None)
+            if inspect.iscoroutinefunction(batch):
+                raise UsageError(
+                    f"{definition.name}: `evaluate_batch` computes and cannot be async",
+                    hint="write `async def evaluate`; the engine calls it concurrently",
+                )
             call_batch = batch
             target = getattr(instance, "evaluate", None)
             if target is None:
@@ -166,11 +172,20 @@ def params_schema(definition: Definition) -> dict[str, Any]:
 
 
 def _source_of(code: Callable[..., Any]) -> str:
-    """The text of code that has no trustworthy version of its own; "" for ours and where there is no text."""
+    """Digest of the file that holds code with no trustworthy version of its own, or of its text where it has no file.
+
+    The whole file, because what an evaluator calls decides its scores too. "" for our own, whose versions we know.
+    """
     if code.__module__.startswith("evalsi."):
         return ""
     try:
-        return inspect.getsource(code)
+        return digest(
+            Path(code.__code__.co_filename if inspect.isfunction(code) else inspect.getfile(code)).read_text()
+        )
+    except (OSError, TypeError, UnicodeError):
+        pass
+    try:
+        return digest(inspect.getsource(code))
     except (OSError, TypeError):
         return ""
 

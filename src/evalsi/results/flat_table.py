@@ -5,7 +5,7 @@ empty where nothing was scored. Metadata keys become `metadata.<key>`.
 """
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +21,22 @@ _OUTCOMES = {0: None, 1: "scored", 2: "skipped", 3: "error", 4: "cancelled"}
 
 
 def flat_columns(run: GradedRun) -> dict[str, list[Any]]:
-    """The whole table as lists by column name. Holds every row: use `flat_batches` where that is too much."""
-    table: dict[str, list[Any]] = {}
-    rows = 0
-    for batch in flat_batches(run):
-        count = len(batch["record_id"])
-        for name in batch:
-            if name not in table:
-                table[name] = [None] * rows
+    """The whole table as lists by column name, one type a column. Holds every row; files are written in batches."""
+    types = column_types(run)
+    table: dict[str, list[Any]] = {name: [] for name in types}
+    for batch in _typed_batches(run, types):
         for name, values in table.items():
-            values.extend(batch.get(name) or [None] * count)
-        rows += count
+            values.extend(batch[name])
     return table
+
+
+def column_types(run: GradedRun) -> dict[str, type]:
+    """The columns in order and the one type of each: str, int, float or bool; text where types mix. One pass."""
+    found: dict[str, set[type]] = {}
+    for batch in flat_batches(run):
+        for name, values in batch.items():
+            found.setdefault(name, set()).update(value.__class__ for value in values if value is not None)
+    return {name: _common(kinds) for name, kinds in found.items()}
 
 
 def flat_batches(run: GradedRun) -> Iterator[dict[str, list[Any]]]:
@@ -50,23 +54,41 @@ def flat_batches(run: GradedRun) -> Iterator[dict[str, list[Any]]]:
 
 def to_arrow(run: GradedRun) -> Any:
     """A `pyarrow.Table`."""
-    return _library("pyarrow", "an Arrow table", "arrow").table(_typed(flat_columns(run)))
+    return _library("pyarrow", "an Arrow table", "arrow").Table.from_batches(
+        list(_arrow_batches(run, types := column_types(run))), schema=_arrow_schema(types)
+    )
 
 
 def to_pandas(run: GradedRun) -> Any:
     """A `pandas.DataFrame`."""
-    return _library("pandas", "a pandas data frame", "dataframes").DataFrame(_typed(flat_columns(run)))
+    return _library("pandas", "a pandas data frame", "dataframes").DataFrame(flat_columns(run))
 
 
 def to_polars(run: GradedRun) -> Any:
     """A `polars.DataFrame`."""
-    return _library("polars", "a polars data frame", "dataframes").DataFrame(_typed(flat_columns(run)), strict=False)
+    return _library("polars", "a polars data frame", "dataframes").DataFrame(flat_columns(run), strict=False)
 
 
 def write_parquet(run: GradedRun, path: Path) -> None:
-    """Writes the table as Parquet, with zstd."""
+    """Writes the table as Parquet, with zstd, a batch at a time."""
     parquet = _library("pyarrow.parquet", "writing Parquet", "arrow")
-    parquet.write_table(to_arrow(run), path, compression="zstd")
+    types = column_types(run)
+    with parquet.ParquetWriter(path, _arrow_schema(types), compression="zstd") as writer:
+        for batch in _arrow_batches(run, types):
+            writer.write_batch(batch)
+
+
+def _arrow_schema(types: Mapping[str, type]) -> Any:
+    arrow = _library("pyarrow", "an Arrow table", "arrow")
+    kinds = {str: arrow.string(), int: arrow.int64(), float: arrow.float64(), bool: arrow.bool_()}
+    return arrow.schema([(name, kinds[kind]) for name, kind in types.items()])
+
+
+def _arrow_batches(run: GradedRun, types: Mapping[str, type]) -> Iterator[Any]:
+    schema = _arrow_schema(types)
+    batches = _library("pyarrow", "an Arrow table", "arrow").RecordBatch
+    for batch in _typed_batches(run, types):
+        yield batches.from_pydict(batch, schema=schema)
 
 
 def _library(name: str, purpose: str, extra: str) -> Any:
@@ -98,14 +120,24 @@ def _evaluator_columns(columns: EvaluatorColumns) -> dict[str, list[Any]]:
     return found
 
 
-def _typed(table: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """One type per column: where types mix (a metadata key that is sometimes a number), everything becomes text."""
-    return {name: values if _one_type(values) else [_as_text(v) for v in values] for name, values in table.items()}
+def _typed_batches(run: GradedRun, types: Mapping[str, type]) -> Iterator[dict[str, list[Any]]]:
+    """The table in pieces that all have every column, each value of its column's type."""
+    for batch in flat_batches(run):
+        empty = [None] * len(batch["record_id"])
+        yield {name: _cast(batch.get(name, empty), kind) for name, kind in types.items()}
 
 
-def _one_type(values: list[Any]) -> bool:
-    kinds: set[type] = {type(value) for value in values if value is not None}
-    return len(kinds) <= 1 or kinds <= {int, float}
+def _cast(values: list[Any], kind: type) -> list[Any]:
+    if kind is str:
+        return [_as_text(value) for value in values]
+    return [None if value is None else float(value) for value in values] if kind is float else values
+
+
+def _common(kinds: set[type]) -> type:
+    """The type for values of these types: mixed numbers are floats, any other mixture (and no value at all) is text."""
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    return float if kinds == {int, float} else str
 
 
 def _as_text(value: Any) -> str | None:

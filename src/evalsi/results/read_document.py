@@ -3,7 +3,8 @@
 Documents of other writers of the interface are JSON of any layout, so they are decoded at once; ours are streamed.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from math import nan
 from pathlib import Path
@@ -102,16 +103,25 @@ def _ours(path: Path) -> GradedRun:
         file.readline()
         while not (line := file.readline()).startswith(b'"records":['):
             if not line:
-                raise InvalidDataError("the file ends before its records", where=str(path))
+                raise _unfinished(path)
             key, _, value = line.rstrip(b",\n").partition(b":")
             header[key] = value
         records_at = file.tell()
         layout = msgspec.json.decode(header[b'"layout"'], type=ResultsLayout)
-        for _ in _lines(file):
-            pass
+        if sum(1 for _ in _lines(file)) != layout.records:
+            raise _unfinished(path)
         file.readline()
         results_at = file.tell()
+        file.seek(-3, os.SEEK_END)
+        if file.read() != b"]}\n":
+            raise _unfinished(path)
     width = len(layout.evaluators)
+    manifest = msgspec.json.decode(header[b'"manifest"'], type=RunManifest)
+    outputs = {
+        evaluator.name: [spec.name for spec in evaluator.manifest.outputs]
+        for evaluator in manifest.evaluators
+        if evaluator.manifest is not None
+    }
 
     def read() -> Iterator[GradedRows]:
         with path.open("rb") as records, path.open("rb") as results:
@@ -120,12 +130,14 @@ def _ours(path: Path) -> GradedRun:
             record_lines, result_lines = _lines(records), _lines(results)
             first = 0
             while batch := list(islice(record_lines, BATCH_ROWS)):
-                found = [_RESULT.decode(line) for line in islice(result_lines, len(batch) * width)]
+                try:
+                    found = [_RESULT.decode(line) for line in islice(result_lines, len(batch) * width)]
+                except msgspec.MsgspecError as error:
+                    raise InvalidDataError(f"a result cannot be read: {error}", where=str(path)) from error
                 if len(found) < len(batch) * width:
-                    raise InvalidDataError(
-                        "the file ends inside its results; it was not written whole", where=str(path)
-                    )
-                yield GradedRows(first, b"\n".join(batch), [_columns(found[lane::width]) for lane in range(width)])
+                    raise _unfinished(path)
+                lanes = [_columns(found[lane::width], outputs) for lane in range(width)]
+                yield GradedRows(first, b"\n".join(batch), lanes)
                 first += len(batch)
 
     whole: list[EvaluatorColumns] = []
@@ -133,15 +145,21 @@ def _ours(path: Path) -> GradedRun:
         with path.open("rb") as file:
             file.seek(results_at)
             rest = [_RESULT.decode(line) for line in islice(_lines(file), layout.records * width, None)]
-        whole = [_columns(group) for group in _by_evaluator(rest).values()]
+        if len(rest) != layout.whole_results:
+            raise _unfinished(path)
+        whole = [_columns(group, outputs) for group in _by_evaluator(rest).values()]
     return GradedRun(
         source=str(path),
-        manifest=msgspec.json.decode(header[b'"manifest"'], type=RunManifest),
+        manifest=manifest,
         summaries=msgspec.json.decode(header[b'"summaries"'], type=list[MetricSummary]),
         gates=msgspec.json.decode(header.get(b'"gates"', b"[]"), type=list[GateResult]),
         read_rows=read,
         whole=whole,
     )
+
+
+def _unfinished(path: Path) -> InvalidDataError:
+    return InvalidDataError("the file was not written whole", where=str(path), hint="write it again")
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes]:
@@ -165,8 +183,10 @@ def _foreign(path: Path) -> GradedRun:
     keys = list(dict.fromkeys((line.record_id, line.trial) for line in per_record))
     records = [json_codec.convert({**bodies.get(key[0], {}), "id": key[0]}, Record) for key in keys]
     rows = {key: row for row, key in enumerate(keys)}
-    columns = [_columns(_in_rows(group, rows)) for group in _by_evaluator(per_record).values()]
-    whole = [_columns(group) for group in _by_evaluator([line for line in lines if not line.record_id]).values()]
+    declared = _outputs_seen(lines)
+    columns = [_columns(_in_rows(group, rows), declared) for group in _by_evaluator(per_record).values()]
+    without_record = [line for line in lines if not line.record_id]
+    whole = [_columns(group, declared) for group in _by_evaluator(without_record).values()]
     summaries = [_foreign_summary(summary) for summary in _objects(plain, "summaries")]
     manifest = msgspec.convert(plain.get("manifest") or {}, _ForeignManifest)
     return GradedRun(
@@ -193,6 +213,13 @@ def _foreign_summary(plain: dict[str, Any]) -> MetricSummary:
     return msgspec.convert({key: value for key, value in plain.items() if key in known}, MetricSummary, strict=False)
 
 
+def _outputs_seen(lines: list[_ResultLine]) -> dict[str, list[str]]:
+    seen: dict[str, dict[str, None]] = {}
+    for line in lines:
+        seen.setdefault(line.evaluator, {}).update(dict.fromkeys(score.name for score in line.scores))
+    return {evaluator: list(outputs) for evaluator, outputs in seen.items()}
+
+
 def _by_evaluator(lines: list[_ResultLine]) -> dict[str, list[_ResultLine]]:
     groups: dict[str, list[_ResultLine]] = {}
     for line in lines:
@@ -210,21 +237,27 @@ def _in_rows(lines: list[_ResultLine], rows: dict[tuple[str, int], int]) -> list
     return placed
 
 
-def _columns(lines: list[_ResultLine]) -> EvaluatorColumns:
-    """The columns of one evaluator, one row a line."""
+def _columns(lines: list[_ResultLine], declared: Mapping[str, Sequence[str]]) -> EvaluatorColumns:
+    """The columns of one evaluator, one row a line.
+
+    Args:
+        declared: The outputs of an evaluator, by its name, as far as they are known; they tell which is the primary one.
+    """
     first = lines[0]
     name = first.evaluator_ref.rpartition("/")[2].partition("@")[0] or first.evaluator
-    outputs = dict.fromkeys(score.name for line in lines for score in line.scores)
-    primary = name if name in outputs or not outputs else (next(iter(outputs)) if len(outputs) == 1 else "")
+    outputs = declared.get(first.evaluator) or [name]
+    primary = name if name in outputs else (outputs[0] if len(outputs) == 1 else "")
     columns = EvaluatorColumns(
         evaluator=first.evaluator, ref=first.evaluator_ref, primary=primary, outcomes=bytearray(len(lines))
     )
+    durations_s = [(line.duration_ms or 0.0) / 1000 for line in lines]
+    timed_together = len(set(durations_s)) == 1
+    columns.duration_s = sum(durations_s) if timed_together else 0.0
     for row, line in enumerate(lines):
         columns.outcomes[row] = _CODES.get(line.outcome.lower().removeprefix("outcome_"), CANCELLED)
-        columns.duration_s += (line.duration_ms or 0.0) / 1000
         for score in line.scores:
             _put(columns, row, score)
-        _note(columns, row, line)
+        _note(columns, row, line, None if timed_together else durations_s[row])
     return columns
 
 
@@ -250,18 +283,19 @@ def _put(columns: EvaluatorColumns, row: int, score: _ScoreLine) -> None:
         column.objects[row] = held
 
 
-def _note(columns: EvaluatorColumns, row: int, line: _ResultLine) -> None:
+def _note(columns: EvaluatorColumns, row: int, line: _ResultLine, duration_s: float | None) -> None:
     explanations = {score.name: score.explanation for score in line.scores if score.explanation}
     details = {score.name: score.metadata for score in line.scores if score.metadata}
     confidences = {score.name: score.confidence for score in line.scores if score.confidence is not None}
     said = (line.reason, line.detail, line.raw_reply, line.usage, line.span_id, line.session_id)
-    if columns.outcomes[row] != SCORED or explanations or details or confidences or any(said):
+    if columns.outcomes[row] != SCORED or explanations or details or confidences or duration_s is not None or any(said):
         columns.notes[row] = Note(
             reason=line.reason,
             error_kind=line.error_kind,
             fault=line.fault,
             detail=line.detail or line.raw_reply,
             usage=line.usage,
+            duration_s=duration_s,
             span_id=line.span_id,
             session_id=line.session_id,
             explanations=explanations,

@@ -11,6 +11,7 @@ from typing import Self
 import msgspec
 
 from evalsi.core.clock import Clock
+from evalsi.core.errors import UsageError
 from evalsi.core.ids import new_run_id
 from evalsi.engine.columns import EvaluatorColumns, pack
 from evalsi.engine.evaluate import GradedBatch
@@ -68,9 +69,9 @@ class RunRecorder:
         """First row and number of rows of every batch that an earlier try had stored."""
         self._finished = False
         self._next_report_s = 0.0
-        earlier = work.store.resumable(work.fingerprint) if work.resume else None
         now = work.clock.now()
-        self._row = work.store.take_over(earlier.id) if earlier is not None else self._new_row(now.timestamp())
+        earlier = self._taken_over() if work.resume else None
+        self._row = earlier if earlier is not None else self._new_row(now.timestamp())
         self.run_id = self._row.id
         self.manifest = msgspec.structs.replace(
             work.manifest,
@@ -184,6 +185,16 @@ class RunRecorder:
             labels=dict(work.manifest.labels),
             headline="",
         )
+
+    def _taken_over(self) -> RunRow | None:
+        """The interrupted run of the same work, now ours; None without one, or when another process was quicker."""
+        earlier = self._work.store.resumable(self._work.fingerprint)
+        if earlier is None:
+            return None
+        try:
+            return self._work.store.take_over(earlier.id)
+        except UsageError:
+            return None
 
     def _recall(self) -> None:
         """Counts what an earlier try had stored."""

@@ -2,13 +2,14 @@
 
 import csv
 import importlib.util
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 from evalsi.core.errors import MissingExtraError, UsageError
 from evalsi.core.inert import inert_cell
 from evalsi.results.document import result_lines_of, write_document
-from evalsi.results.flat_table import flat_columns, write_parquet
+from evalsi.results.flat_table import column_types, flat_batches, write_parquet
 from evalsi.results.graded_run import GradedRun
 
 
@@ -22,8 +23,11 @@ def save(run: GradedRun, path: Path) -> None:
     check_path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(path.name + ".unfinished")
-    _WRITERS[path.suffix.lower()](run, unfinished)
-    unfinished.replace(path)
+    try:
+        _WRITERS[path.suffix.lower()](run, unfinished)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def check_path(path: Path) -> None:
@@ -37,6 +41,9 @@ def check_path(path: Path) -> None:
         raise MissingExtraError("writing Parquet", "arrow")
     if path.is_dir():
         raise UsageError(f"{path} is a folder", hint="name a file")
+    folder = next(folder for folder in path.absolute().parents if folder.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise UsageError(f"{path} cannot be written: {folder} is no folder that may be written to")
 
 
 def _write_jsonl(run: GradedRun, path: Path) -> None:
@@ -46,12 +53,14 @@ def _write_jsonl(run: GradedRun, path: Path) -> None:
 
 
 def _write_csv(run: GradedRun, path: Path) -> None:
-    table = flat_columns(run)
+    names = column_types(run)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow([inert_cell(name) for name in table])
-        for row in zip(*table.values(), strict=True):
-            writer.writerow(["" if v is None else inert_cell(v) if isinstance(v, str) else v for v in row])
+        writer.writerow([inert_cell(name) for name in names])
+        for batch in flat_batches(run):
+            empty = [None] * len(batch["record_id"])
+            for row in zip(*(batch.get(name, empty) for name in names), strict=True):
+                writer.writerow(["" if v is None else inert_cell(v) if isinstance(v, str) else v for v in row])
 
 
 _WRITERS: dict[str, Callable[[GradedRun, Path], None]] = {

@@ -49,9 +49,9 @@ def _cells(summary: MetricSummary) -> tuple[str, ...]:
     if summary.kind is MetricKind.LABEL:
         mean = " ".join(f"{label}:{count}" for label, count in sorted(summary.labels.items()))
     return (
-        printable(summary.metric),
+        printable(summary.metric, one_line=True),
         str(summary.n),
-        printable(mean),
+        printable(mean, one_line=True),
         "–" if interval is None else f"[{interval.low:.4g}, {interval.high:.4g}]",
         str(summary.skipped),
         str(summary.errors),

@@ -1,7 +1,7 @@
 """What it takes to repeat a run: versions, params, digests, seeds, and what could not be held fast."""
 
 import platform
-import sys
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -50,7 +50,7 @@ def make_manifest(
     circumstances: Circumstances,
 ) -> RunManifest:
     """The manifest of a run that has not started: the run fills in its id, times and the dataset's digest."""
-    seeds = {"summary": plan.seed} if plan.method == "bootstrap" else {}
+    seeds = {"summary": plan.seed, "evaluators": plan.seed}
     if dataset.sample is not None:
         seeds["sample"] = dataset.seed
     return RunManifest(
@@ -129,21 +129,27 @@ def _bound(evaluator: BoundEvaluator, judges: Sequence[JudgeManifest]) -> BoundR
     )
 
 
-def redacted_argv(arguments: Sequence[str] | None = None) -> list[str]:
+_SECRET_NAME = re.compile(r"(?:^|[-._])(?:token|secret|password|api[-_]?key)$", re.IGNORECASE)
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+
+
+def without_credentials(text: str) -> str:
+    """`text` with the user and password of every address in it replaced."""
+    return _CREDENTIALS.sub("***", text)
+
+
+def redacted_argv(arguments: Sequence[str]) -> list[str]:
     """The command line with the value of anything that looks like a credential replaced."""
-    given = list(sys.argv if arguments is None else arguments)
     shown: list[str] = []
     hide = False
-    for argument in given:
-        name = argument.partition("=")[0].lower()
-        secret = any(word in name for word in ("token", "secret", "password", "api-key", "apikey"))
-        names_variable = name.endswith("-env")
+    for argument in arguments:
+        name, equals, _ = argument.partition("=")
+        secret = _SECRET_NAME.search(name) is not None
         if hide:
             shown.append("***")
-            hide = False
-        elif secret and not names_variable and argument.startswith("-"):
-            shown.append(f"{argument.partition('=')[0]}=***" if "=" in argument else argument)
-            hide = "=" not in argument
+        elif secret and equals:
+            shown.append(f"{name}=***")
         else:
-            shown.append(argument)
+            shown.append(without_credentials(argument))
+        hide = secret and not equals and not hide and name.startswith("-")
     return shown

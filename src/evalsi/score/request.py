@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from math import inf
 from typing import Any, get_type_hints
 
 import msgspec
@@ -11,6 +12,12 @@ from evalsi.datasets import DatasetOptions
 from evalsi.engine.summary import SummaryPlan
 from evalsi.evaluators.api import Definition
 from evalsi.schema import EvaluatorRef
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Raises: InvalidSpecError: `value` is no finite number above 0."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < inf:
+        raise InvalidSpecError(f"a number above 0 is needed, not {value!r}", where=name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,18 +40,29 @@ class JudgeChoice:
     max_total_tokens: int | None = None
     """Budget of the run in tokens, in and out together."""
 
+    def __post_init__(self) -> None:
+        for name in ("max_tokens", "requests_per_minute", "tokens_per_minute", "max_usd", "max_total_tokens"):
+            value = getattr(self, name)
+            if value is not None:
+                check_positive(f"judge.{name}", value)
+
     @property
     def is_named(self) -> bool:
         return bool(self.provider or self.model or self.recording)
 
 
 def judge_of(options: Mapping[str, Any]) -> JudgeChoice:
-    """A choice from a mapping. Raises: UnknownNameError: a key that is no option of a judge."""
+    """A choice from a mapping.
+
+    Raises: UnknownNameError, InvalidSpecError: a key that is no option of a judge, or a value of the wrong type.
+    """
     known = [entry.name for entry in fields(JudgeChoice)]
     for key in options:
         if key not in known:
             raise UnknownNameError("option of the judge", key, known, where=f"judge.{key}")
-    return JudgeChoice(**options)
+    return JudgeChoice(
+        **{key: _checked(JudgeChoice, key, value, f"judge.{key}")[key] for key, value in options.items()}
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +87,16 @@ class ScoreRequest:
     argv: Sequence[str] = ()
     """The command line, for the manifest."""
 
+    def __post_init__(self) -> None:
+        check_positive("concurrency", self.concurrency)
+        check_positive("deadline_s", self.deadline_s)
+        level = self.plan.level
+        check_positive("confidence", level)
+        if level >= 1:
+            raise InvalidSpecError(f"a fraction below 1 is needed, not {level!r}", where="confidence")
+        if self.plan.method not in ("auto", "bootstrap"):
+            raise UnknownNameError("way to compute intervals", self.plan.method, ("auto", "bootstrap"))
+
 
 def with_settings(request: ScoreRequest, flags: Sequence[str]) -> ScoreRequest:
     """`request` with `path=value` settings applied, e.g. `deadline_s=30`, `dataset.seed=7`, `judge.max_usd=2`.
@@ -83,7 +111,7 @@ def with_settings(request: ScoreRequest, flags: Sequence[str]) -> ScoreRequest:
             raise InvalidSpecError(f"{flag!r} is no setting", hint="write path=value, e.g. deadline_s=30")
         try:
             value = msgspec.json.decode(text)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             value = text
         request = _replaced(request, path.strip().split("."), value, path.strip())
     return request
@@ -101,6 +129,8 @@ def _replaced(request: ScoreRequest, path: Sequence[str], value: Any, where: str
         return replace(request, **{group: replace(getattr(request, group), **changed)})
     if len(path) == 1 and path[0] in _SIMPLE:
         return replace(request, **_checked(ScoreRequest, path[0], value, where))
+    if path[0] in _SIMPLE and len(path) > 1:
+        raise InvalidSpecError(f"{path[0]} has no parts", where=where)
     known = [*_SIMPLE, *(f"{name}.{entry.name}" for name, kind in _GROUPS.items() for entry in fields(kind))]
     raise UnknownNameError("setting", where, known)
 

@@ -6,7 +6,8 @@ in flight.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -14,7 +15,7 @@ import msgspec
 
 from evalsi.core.canonical import digest
 from evalsi.core.clock import Clock
-from evalsi.core.errors import InvalidDataError
+from evalsi.core.errors import InvalidDataError, UnknownNameError
 from evalsi.datasets import Dataset
 from evalsi.engine.evaluate import Evaluation, RecordBatch
 from evalsi.engine.panel import Panel
@@ -73,7 +74,7 @@ def score_dataset_now(job: ScoreJob) -> Scored:
     """
     evaluation = Evaluation(job.panel, baselines=job.baselines, stopped=job.stopped)
     recorder = start_recording(job, evaluation)
-    if evaluation.waits:
+    if evaluation.waits or job.close is not None:
         return asyncio.run(_drive(job, evaluation, recorder))
     with recorder:
         for graded in evaluation.grade_now(batches_to_grade(job, evaluation, recorder.stored)):
@@ -112,7 +113,7 @@ def fingerprint_of(job: ScoreJob, dataset_digest: str) -> str:
             ),
             "evaluators": [evaluator.fingerprint() for evaluator in job.panel.evaluators],
             "judges": [judge.settings_sha256 for judge in job.judges()],
-            "baselines": sorted(job.baselines),
+            "baselines": {identifier: msgspec.to_builtins(record) for identifier, record in job.baselines.items()},
             "seeds": job.manifest.seeds,
         }
     )
@@ -121,11 +122,14 @@ def fingerprint_of(job: ScoreJob, dataset_digest: str) -> str:
 def start_recording(job: ScoreJob, evaluation: Evaluation) -> RunRecorder:
     """Scans the dataset and begins the run, or takes up the one that an earlier try left.
 
-    Raises: InvalidDataError: the dataset has no record.
+    Raises:
+        InvalidDataError: the dataset has no record.
+        UnknownNameError: no record can carry the key to cluster by.
     """
     facts = job.dataset.scan()
     if facts.records == 0:
         raise InvalidDataError("the dataset has no record", where=job.dataset.name)
+    _check_cluster_key(job, facts.columns)
     dataset = msgspec.structs.replace(
         job.manifest.dataset or DatasetManifest(),
         sha256=facts.digest.removeprefix("sha256:"),
@@ -145,6 +149,17 @@ def start_recording(job: ScoreJob, evaluation: Evaluation) -> RunRecorder:
     return RunRecorder(work, SummaryBuilder(evaluation.panel.evaluators, job.plan))
 
 
+def _check_cluster_key(job: ScoreJob, columns: Sequence[str]) -> None:
+    """Refuses a key that no record can carry; where `metadata` is a column of its own, its keys are not known yet."""
+    path = job.plan.cluster_by
+    if path is None or "metadata" in columns:
+        return
+    mapped = job.manifest.dataset.mapping if job.manifest.dataset is not None else {}
+    known = {*columns, *(target.removeprefix("metadata.") for target in mapped)}
+    if path.removeprefix("metadata.").partition(".")[0] not in known:
+        raise UnknownNameError("column to cluster by", path, known, where=job.dataset.name)
+
+
 def batches_to_grade(job: ScoreJob, evaluation: Evaluation, stored: Mapping[int, int]) -> Iterator[RecordBatch]:
     """The batches that are still to be graded; those that an earlier try graded are only observed.
 
@@ -156,8 +171,8 @@ def batches_to_grade(job: ScoreJob, evaluation: Evaluation, stored: Mapping[int,
     starts = sorted(stored)
     row = 0
     while True:
-        following = next((start for start in starts if start > row), None)
-        wanted = stored.get(row) or (rows if following is None else min(rows, following - row))
+        after = bisect_right(starts, row)
+        wanted = stored.get(row) or (min(rows, starts[after] - row) if after < len(starts) else rows)
         batch = RecordBatch(row, list(islice(records, wanted)))
         if not batch.records:
             return
