@@ -7,11 +7,11 @@ are assembled as text, since building a million messages to print them would be 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from evalsi.engine.columns import SCORED, EvaluatorColumns, results
+from evalsi.engine.columns import SCORED, Column, EvaluatorColumns, results
 from evalsi.results.graded_run import GradedRun
 from evalsi.schema import EvaluationResult, ResultsLayout
 
@@ -71,51 +71,72 @@ def _joined(parts: Iterable[bytes]) -> Iterator[bytes]:
 def result_lines_of(run: GradedRun) -> Iterator[list[str]]:
     """Every result as a JSON object, in lists of about a batch: per record in the panel's order, whole scopes last."""
     for rows in run.read_rows():
-        ids = [identifier(line) for line in rows.record_lines]
-        lanes = [result_lines(columns, ids) for columns in rows.columns]
+        subjects = [subject_of(line) for line in rows.record_lines]
+        lanes = [result_lines(columns, subjects) for columns in rows.columns]
         yield [line for row in zip(*lanes, strict=True) for line in row]
     for columns in run.whole:
-        ids = [json.dumps("")] * columns.rows
-        yield result_lines(columns, ids)
+        yield result_lines(columns, [Subject("", 0)] * columns.rows)
+
+
+class Subject(NamedTuple):
+    """What a result is about: a record in a trial."""
+
+    record_id: str
+    trial: int
+
+    @property
+    def head(self) -> str:
+        """The beginning of a result line: the id, and the trial where it is not the first."""
+        identifier = _ENCODER.encode(self.record_id).decode()
+        return f'{{"record_id":{identifier},"trial":{self.trial}' if self.trial else f'{{"record_id":{identifier}'
+
+
+class _Run(msgspec.Struct):
+    trial: int = 0
+
+
+class _Origin(msgspec.Struct):
+    run: _Run | None = None
 
 
 class _Identified(msgspec.Struct):
     id: str = ""
+    provenance: _Origin | None = None
 
 
 _IDENTIFIED = msgspec.json.Decoder(_Identified)
 
 
-def identifier(line: bytes) -> str:
-    """The id of a record line, as JSON text."""
-    return _ENCODER.encode(_IDENTIFIED.decode(line).id).decode()
+def subject_of(line: bytes) -> Subject:
+    """The id and trial of a record line."""
+    found = _IDENTIFIED.decode(line)
+    run = found.provenance.run if found.provenance is not None else None
+    return Subject(found.id, run.trial if run is not None else 0)
 
 
-def result_lines(columns: EvaluatorColumns, ids: Sequence[str]) -> list[str]:
-    """One JSON object per row. `ids` are JSON texts of the record ids."""
+def result_lines(columns: EvaluatorColumns, subjects: Sequence[Subject]) -> list[str]:
+    """One JSON object per row."""
     held = list(columns.columns.values())
     if len(held) == 1 and held[0].kind in _NUMBERS:
-        lines = _plain_lines(columns, ids, held[0].output, held[0].kind, held[0].values)
+        lines = _plain_lines(columns, [subject.head for subject in subjects], held[0])
         special = [row for row, code in enumerate(columns.outcomes) if code != SCORED or row in columns.notes]
     else:
         lines = [""] * columns.rows
         special = list(range(columns.rows))
     if special:
-        messages = list(results(columns, [json.loads(identifier) for identifier in ids]))
+        messages = list(results(columns, [each.record_id for each in subjects], [each.trial for each in subjects]))
         for row in special:
             lines[row] = _ENCODER.encode(result_dict(messages[row])).decode()
     return lines
 
 
-def _plain_lines(
-    columns: EvaluatorColumns, ids: Sequence[str], output: str, kind: str, values: Sequence[float]
-) -> list[str]:
+def _plain_lines(columns: EvaluatorColumns, heads: Sequence[str], column: Column) -> list[str]:
     share_ms = round(columns.duration_s * 1000 / max(1, columns.rows), 4)
     middle = (
         f',"evaluator":{json.dumps(columns.evaluator)},"evaluator_ref":{json.dumps(columns.ref)},"outcome":"scored",'
-        f'"duration_ms":{share_ms},"scores":[{{"name":{json.dumps(output)},"{kind}":'
+        f'"duration_ms":{share_ms},"scores":[{{"name":{json.dumps(column.output)},"{column.kind}":'
     )
-    if kind == "passed":
+    if column.kind == "passed":
         tails = {1.0: middle + "true}]}", 0.0: middle + "false}]}"}
-        return [f'{{"record_id":{id_}{tails.get(value, "")}' for id_, value in zip(ids, values, strict=True)]
-    return [f'{{"record_id":{id_}{middle}{value!r}}}]}}' for id_, value in zip(ids, values, strict=True)]
+        return [head + tails.get(value, "") for head, value in zip(heads, column.values, strict=True)]
+    return [f"{head}{middle}{value!r}}}]}}" for head, value in zip(heads, column.values, strict=True)]
