@@ -75,7 +75,7 @@ def result_lines_of(run: GradedRun) -> Iterator[list[str]]:
         lanes = [result_lines(columns, subjects) for columns in rows.columns]
         yield [line for row in zip(*lanes, strict=True) for line in row]
     for columns in run.whole:
-        yield result_lines(columns, [Subject("", 0)] * columns.rows)
+        yield result_lines(columns, [Subject.of("", 0)] * columns.rows)
 
 
 class Subject(NamedTuple):
@@ -83,12 +83,14 @@ class Subject(NamedTuple):
 
     record_id: str
     trial: int
+    head: str
+    """The beginning of a result line: the id, and the trial where it is not the first."""
 
-    @property
-    def head(self) -> str:
-        """The beginning of a result line: the id, and the trial where it is not the first."""
-        identifier = _ENCODER.encode(self.record_id).decode()
-        return f'{{"record_id":{identifier},"trial":{self.trial}' if self.trial else f'{{"record_id":{identifier}'
+    @classmethod
+    def of(cls, record_id: str, trial: int) -> "Subject":
+        identifier = _ENCODER.encode(record_id).decode()
+        suffix = f',"trial":{trial}' if trial else ""
+        return cls(record_id, trial, f'{{"record_id":{identifier}{suffix}')
 
 
 class _Run(msgspec.Struct):
@@ -111,7 +113,7 @@ def subject_of(line: bytes) -> Subject:
     """The id and trial of a record line."""
     found = _IDENTIFIED.decode(line)
     run = found.provenance.run if found.provenance is not None else None
-    return Subject(found.id, run.trial if run is not None else 0)
+    return Subject.of(found.id, run.trial if run is not None else 0)
 
 
 def result_lines(columns: EvaluatorColumns, subjects: Sequence[Subject]) -> list[str]:
