@@ -2,6 +2,8 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 export UV_PYTHON_PREFERENCE ?= system
+export UV_COMPILE_BYTECODE = 1
+unexport PYTHONDONTWRITEBYTECODE  # tests start hundreds of processes; compiling every module in each is most of their time
 
 UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 RUN := $(UV) run --frozen --no-sync

@@ -16,6 +16,7 @@ import pytest
 
 DEMO = Path(__file__).parents[2] / "examples" / "demo"
 DATA = DEMO / "data"
+RECORDING = DATA / "judge_recording.jsonl"
 ASSISTANTS = ("aster", "birch")
 JUDGES = ("correctness", "faithfulness")
 
@@ -80,9 +81,15 @@ def find_right_answers(assistant: str) -> set[str]:
     return {record_id for record_id, verdict in verdicts.items() if verdict is not None and verdict["score"] >= 0.75}
 
 
+def test_the_recording_of_the_judge_is_made_of_the_composed_replies_and_the_prompts_of_today(tmp_path: Path) -> None:
+    again = tmp_path / "recording.jsonl"
+    subprocess.run([sys.executable, DEMO / "record_judge.py", again], check=True)
+    assert again.read_bytes() == RECORDING.read_bytes()
+
+
 def test_running_the_script_again_leaves_no_difference(tmp_path: Path) -> None:
     subprocess.run([sys.executable, DEMO / "make_data.py", tmp_path], check=True)
-    shipped = {path.name: path.read_bytes() for path in DATA.glob("*.jsonl")}
+    shipped = {path.name: path.read_bytes() for path in DATA.glob("*.jsonl") if path != RECORDING}
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == shipped
 
 
@@ -230,6 +237,6 @@ def test_two_people_labelled_sixty_answers_and_disagree_on_eight(
 
 
 def test_nobody_real_can_be_reached_through_the_data() -> None:
-    text = "\n".join(path.read_text(encoding="utf-8") for path in DATA.glob("*.jsonl"))
+    text = "\n".join(path.read_text(encoding="utf-8") for path in DATA.glob("*.jsonl") if path != RECORDING)
     assert set(re.findall(r"@([\w.-]*\w)", text)) == {"example.org", "larkspur.example"}
     assert set(re.findall(r"\+?\d[\d -]{8,}\d", text)) == {"0808 157 0123", "+1 202-555-0143"}
