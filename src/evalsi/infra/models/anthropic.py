@@ -109,7 +109,7 @@ class AnthropicModel:
 
     async def check(self) -> str:
         """See `ports.chat_model.ReachableModel.check`: asks for the list of models."""
-        return await self._endpoint.check(f"{self._version_path}/models")
+        return await self._endpoint.check(self._access.url(f"{self._version_path}/models"))
 
     async def close(self) -> None:
         """Closes the connections."""

@@ -34,6 +34,7 @@ CHECK_S = 4.5
 
 _LARGEST_BODY_BYTES = 64 * 1024 * 1024
 _SHOWN_CHARACTERS = 400
+_SHORTEST_SECRET = 4
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key|api)[-_][A-Za-z0-9_\-*]{8,}|\bBearer\s+\S{8,}", re.IGNORECASE)
 _SECRET_PARAMETERS = frozenset({"key", "api_key", "api-key", "apikey", "token", "access_token"})
 _BROKEN_STATUS = frozenset({408, 409, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
@@ -50,6 +51,7 @@ class Access:
         proxy: Address of an HTTP proxy; None connects directly, whatever the environment says.
         ca_file: Certificates to trust instead of the system's.
         headers: More headers for every request.
+        secrets: What is blacked out in errors beside the key, such as values of headers.
     Raises: InvalidSpecError: the base URL is no http address or holds credentials.
     """
 
@@ -60,6 +62,7 @@ class Access:
     proxy: str | None = field(default=None, repr=False)
     ca_file: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.base_url)
@@ -251,17 +254,16 @@ class Endpoint:
         """Tells the limit per minute what an answered question really used."""
         self._limiter(model).answered(estimated_tokens, used_tokens)
 
-    async def check(self, path: str | None, *, method: str = "GET") -> str:
-        """Whether there is somebody at `path` (None: the endpoint's own address) who lets us in, within `CHECK_S` seconds.
+    async def check(self, url: str, *, method: str = "GET") -> str:
+        """Whether there is somebody at `url` who lets us in, within `CHECK_S` seconds.
 
-        Any answer will do, except one that says that the key is not accepted.
+        Any answer will do, except one that says that the key is not accepted. (403 to a HEAD may only mean the method.)
 
         Returns: "" or, when the connection was taken but nothing came back in time, a sentence that says so.
         Raises: ProviderError: not reached, not trusted, or the key was not accepted.
         """
         import aiohttp
 
-        url = self._url if path is None else self.access.url(path)
         timeout = aiohttp.ClientTimeout(total=CHECK_S, connect=CHECK_S - 0.5)
         session = self._session_here()
         try:
@@ -280,7 +282,7 @@ class Endpoint:
                 # It was there to close the connection: some servers do so at requests they do not know.
                 return failure.error.message
             raise failure.error from error
-        if response.status == 401 or (response.status == 403 and method == "GET" and path is not None):
+        if response.status == 401 or (response.status == 403 and method == "GET"):
             raise self._refused(response.status, response.headers, content).error
         return ""
 
@@ -442,8 +444,12 @@ class Endpoint:
         )
 
     def _redacted(self, text: str) -> str:
-        key = self.access.api_key
-        return _KEY_LIKE.sub("***", text.replace(key, "***") if key else text)
+        access = self.access
+        for secret in (access.api_key or "", *access.secrets):
+            for word in (secret, secret.rpartition(" ")[2]):
+                if len(word) >= _SHORTEST_SECRET:
+                    text = text.replace(word, "***")
+        return _KEY_LIKE.sub("***", text)
 
     async def _pause(self, seconds: float, give_up_s: float) -> None:
         left_s = give_up_s - time.monotonic()

@@ -106,7 +106,7 @@ class OpenAIProtocol(ABC):
 
     async def check(self) -> str:
         """See `ports.chat_model.ReachableModel.check`: asks for the list of models, which every server answers somehow."""
-        return await self._endpoint.check("/models")
+        return await self._endpoint.check(self._access.url("/models"))
 
     async def close(self) -> None:
         """Closes the connections."""
