@@ -335,11 +335,9 @@ class Endpoint:
         session = self._session_here()
         start_s = time.perf_counter()
         policy = self.access.retries
-        timeout = (
-            aiohttp.helpers.sentinel  # The session's own; a timeout of its own costs a question 2 µs more.
-            if left_s >= policy.attempt_s
-            else aiohttp.ClientTimeout(total=max(left_s, 0.001), connect=policy.unreachable_s)
-        )
+        timeout = session.timeout
+        if left_s < policy.attempt_s:
+            timeout = aiohttp.ClientTimeout(total=max(left_s, 0.001), connect=policy.unreachable_s)
         try:
             response = await session.request(
                 question.method,

@@ -272,7 +272,8 @@ class CommandTarget:
                 detail=printed.decode(errors="replace")[:4_000] + errors,
             )
         usages: list[Any] = [program.usage_path.find(each) for each in decoded] if program.usage_path else []
-        return content_of(outputs[-1]), next((usage for usage in reversed(usages) if isinstance(usage, dict)), None)
+        said = [usage for usage in usages if usage is not MISSING]
+        return content_of(outputs[-1]), said[-1] if said else None
 
     def _redacted(self, text: str) -> str:
         for secret in self._program.secrets:
