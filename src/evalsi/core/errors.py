@@ -22,7 +22,8 @@ EvalsiError
     ├── ScoreError            an evaluator returned something that is no score
     ├── ReplyError            a judge's reply cannot be read as a verdict
     ├── BudgetError           a budget was used up
-    └── ProviderError         a model provider refused, timed out or answered nonsense
+    ├── ProviderError         a model provider refused, timed out or answered nonsense
+    └── TargetError           the agent or program under evaluation gave no answer
 
 Outsiders (evaluator and adapter authors) raise what they like: `crossing` types it at the boundary.
 `SkipRecord` is no error: it says that a measurement does not apply to a record.
@@ -242,6 +243,16 @@ class ProviderError(MeasurementError):
         self.may_retry = retryable
         self.retry_after_s = retry_after_s
         self.status = status
+        self.requests = 0
+        """Attempts that were made before this was raised."""
+
+
+class TargetError(MeasurementError):
+    """What is under evaluation failed by itself and left no answer: it raised, crashed, or printed what cannot be read."""
+
+    code = "target"
+    kind = ErrorKind.TARGET
+    fault = Fault.AGENT
 
 
 class SkipRecord(Exception):

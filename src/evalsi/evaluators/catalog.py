@@ -10,16 +10,13 @@ Nothing is imported until it is named. A reference is one of
 """
 
 import importlib
-import importlib.util
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from hashlib import sha256
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
 from typing import Any
 
-from evalsi.core.errors import EvalsiError, NotFoundError, PluginError, UnknownNameError, UsageError
+from evalsi.core.errors import EvalsiError, PluginError, UnknownNameError, UsageError
+from evalsi.core.python_module import ANYTHING, load_module
 from evalsi.evaluators.api import Definition, evaluator
 from evalsi.evaluators.builtin import BUILTIN
 
@@ -27,8 +24,6 @@ EVALUATOR_GROUP = "evalsi.evaluators"
 """Entry points: name of the evaluator -> a `Definition`."""
 PACK_GROUP = "evalsi.packs"
 """Entry points: name of a pack -> a module or object whose `evaluators` lists `Definition`s."""
-_ANYTHING = (Exception, SystemExit)
-"""What the code of a third party may raise while it is imported; it must not end our process."""
 
 
 def load(reference: str) -> Definition:
@@ -103,7 +98,7 @@ def _load_builtin(pack: str, name: str) -> Definition:
 def _load_point(point: EntryPoint) -> Definition:
     try:
         loaded = point.load()
-    except _ANYTHING as error:
+    except ANYTHING as error:
         raise PluginError(f"evaluator {point.name!r} of {_distribution(point)} cannot be loaded: {error}") from error
     return replace(_as_definition(loaded, point.value), pack=_distribution(point))
 
@@ -119,50 +114,19 @@ def _pack_definitions(point: EntryPoint) -> list[Definition]:
     try:
         loaded = point.load()
         members: list[Any] = list(loaded.evaluators)
-    except _ANYTHING as error:
+    except ANYTHING as error:
         raise PluginError(f"pack {point.name!r} of {_distribution(point)} cannot be loaded: {error}") from error
     return [replace(_as_definition(member, point.value), pack=point.name) for member in members]
 
 
 def _load_object(reference: str) -> Definition:
     place, _, attribute = reference.rpartition(":")
-    module = _load_file(Path(place)) if place.endswith(".py") else _load_module(place)
+    module = load_module(place)
     found = getattr(module, attribute, None)
     if found is None:
         candidates = [name for name in dir(module) if isinstance(getattr(module, name, None), Definition)]
         raise UnknownNameError("evaluator", attribute, candidates, where=place)
     return _as_definition(found, reference)
-
-
-def _load_module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except _ANYTHING as error:
-        raise PluginError(f"module {name!r} cannot be imported: {error}") from error
-
-
-def _load_file(path: Path) -> Any:
-    """The module of a file, executed once per content: files of one name in two folders are two modules."""
-    if not path.is_file():
-        raise NotFoundError(f"there is no file {str(path)!r}")
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise PluginError(f"{path} cannot be read: {error.strerror}") from error
-    name = f"evalsi_file_{path.stem}_{sha256(str(path.resolve()).encode() + content).hexdigest()[:12]}"
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        # Compiled here: the loader's bytecode cache goes by seconds, and a file edited within one would run as it was.
-        exec(compile(content, str(path), "exec"), module.__dict__)  # noqa: S102 - running the file is what was asked
-    except _ANYTHING as error:
-        del sys.modules[name]
-        raise PluginError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
-    return module
 
 
 def _as_definition(value: Any, reference: str) -> Definition:

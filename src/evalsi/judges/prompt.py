@@ -171,8 +171,32 @@ def fill(template: str, values: Mapping[str, Any]) -> str:
         MissingFieldError: a placeholder has no value; names it.
         InvalidSpecError: the template holds more than placeholders.
     """
-    check_template(template)
-    return "".join(_bare(_split(template, fenced=False, trusted=frozenset()), values))
+    return BareTemplate(template).fill(values)
+
+
+class BareTemplate:
+    """A text with placeholders, compiled once and filled often, bare.
+
+    Raises: InvalidSpecError: it holds more than placeholders.
+    """
+
+    def __init__(self, text: str, *, where: str = "template") -> None:
+        check_template(text, where=where)
+        self._parts = _split(text, fenced=False, trusted=frozenset())
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """Every name that must have a value."""
+        return frozenset(part.name for part in self._parts if part.name is not None)
+
+    @property
+    def pieces(self) -> list[tuple[str, str | None]]:
+        """The text in order: a literal, then the name of the placeholder behind it; None behind the last."""
+        return [(part.literal, part.name) for part in self._parts]
+
+    def fill(self, values: Mapping[str, Any]) -> str:
+        """The text with every placeholder replaced once. Raises: MissingFieldError: a placeholder has no value."""
+        return "".join(_bare(self._parts, values))
 
 
 def check_template(template: str, *, where: str = "template") -> None:

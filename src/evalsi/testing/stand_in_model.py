@@ -1,7 +1,8 @@
 """A language model that is not there: a real local HTTP server that answers like OpenAI's or Anthropic's, and fails on cue.
 
-For tests, demos and measurements of everything that asks a model. It speaks both protocols on one port of 127.0.0.1:
-`POST /v1/chat/completions` and `POST /v1/messages`, and `GET /stats` for what it has seen.
+For tests, demos and measurements of everything that asks a model. It speaks four protocols on one port of 127.0.0.1
+(`POST /v1/chat/completions`, `/v1/completions`, `/v1/responses` and `/v1/messages`), each with or without streaming;
+`GET /v1/models` lets in whoever has the key, and `GET /stats` tells what it has seen.
 
     with StandInModel(Behaviour(latency_s=0.1, rate_limited=0.05)) as model:
         ask(model.base_url)
@@ -28,6 +29,10 @@ from typing import Any, Literal, Self, TypeAlias, cast
 
 import msgspec
 
+from evalsi.testing.stand_in_replies import PROTOCOLS, Question, Reply, reply_body, reply_events
+
+__all__ = ["FAILURES", "Behaviour", "Question", "Refused", "Reply", "StandInModel", "Stats", "sample_of"]
+
 Failure: TypeAlias = Literal["rate_limited", "server_error", "overloaded", "hang", "truncated", "dropped", "redirect"]
 FAILURES: tuple[Failure, ...] = (
     "rate_limited",
@@ -42,42 +47,6 @@ FAILURES: tuple[Failure, ...] = (
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d+)", re.IGNORECASE)
 _KEY = re.compile(rb"\r\n(?:authorization:[ \t]*bearer|x-api-key:)[ \t]+([^\r\n]+)", re.IGNORECASE)
 _REMEMBERED_QUESTIONS = 10_000
-_CHARACTERS_PER_TOKEN = 4
-
-
-class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """One request as it came in."""
-
-    protocol: Literal["openai", "anthropic"]
-    body: dict[str, Any]
-    number: int
-    """Counts from 1."""
-
-    @property
-    def text(self) -> str:
-        """The words of all messages, system included."""
-        messages = [*self.body.get("messages", []), {"content": self.body.get("system", "")}]
-        return "\n".join(str(message.get("content", "")) for message in messages)
-
-    @property
-    def schema(self) -> dict[str, Any] | None:
-        """The JSON Schema the reply is asked to follow, if any."""
-        if self.protocol == "anthropic":
-            return next((tool.get("input_schema") for tool in self.body.get("tools", [])), None)
-        wanted: dict[str, Any] = self.body.get("response_format") or {}
-        return wanted.get("json_schema", {}).get("schema")
-
-
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """What to answer. `usage` is written as given, in the protocol's own words; None counts characters."""
-
-    text: str
-    finish_reason: str = "stop"
-    """In the words of OpenAI's protocol: stop, length, content_filter; translated for Anthropic's."""
-    refusal: str | None = None
-    reasoning: str | None = None
-    usage: dict[str, Any] | None = None
-    logprobs: list[dict[str, Any]] | None = None
 
 
 class Refused(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,6 +74,7 @@ class Behaviour:
         latency_spread_s: Up to this much more, evenly distributed.
         retry_after: Value of the Retry-After header of a 429 or 529: seconds, an HTTP date, or None for no header.
         slow_body_s: Seconds between the two halves of a body.
+        token_interval_s: Seconds between the pieces of a streamed reply.
         rate_limited, server_error, overloaded, hang, truncated, dropped: Share of requests, from 0 to 1, that fail so.
         refused_parameters: Names of request parameters that are answered with a 400 naming them.
         api_key: When set, any other key is answered with 401.
@@ -116,6 +86,7 @@ class Behaviour:
     latency_spread_s: float = 0.0
     retry_after: str | None = "0"
     slow_body_s: float = 0.0
+    token_interval_s: float = 0.0
     rate_limited: float = 0.0
     server_error: float = 0.0
     overloaded: float = 0.0
@@ -290,16 +261,17 @@ class _Connection(asyncio.Protocol):
         """Whether the answer is out; else a task is on its way with it."""
         stats, behaviour = self._model.stats, self._model.behaviour
         method, path, *_ = head.split(b" ", 2)
-        if method == b"GET":
-            self._write(_response(200, _stats_body(stats)))
+        key = _KEY.search(head)
+        is_known = behaviour.api_key is None or (key is not None and key[1].decode() == behaviour.api_key)
+        if method in (b"GET", b"HEAD"):
+            self._look(method, path, is_known)
             return True
-        protocol = _PROTOCOLS.get(path.split(b"?")[0])
+        protocol = PROTOCOLS.get(path.split(b"?")[0])
         if protocol is None:
             self._write(_refusal(Refused(status=404, message=f"no such path: {path.decode(errors='replace')}")))
             return True
         stats.requests += 1
-        key = _KEY.search(head)
-        if behaviour.api_key is not None and (key is None or key[1].decode() != behaviour.api_key):
+        if not is_known:
             shown = key[1].decode() if key else ""
             self._finish(
                 Refused(status=401, message=f"Incorrect API key provided: {shown}", code="invalid_api_key"), None
@@ -322,7 +294,8 @@ class _Connection(asyncio.Protocol):
             )
         else:
             answer = self._model.next_answer(question)
-        if behaviour.latency_s <= 0 and behaviour.slow_body_s <= 0 and answer != "hang":
+        streams_slowly = question.streams and behaviour.token_interval_s > 0
+        if behaviour.latency_s <= 0 and behaviour.slow_body_s <= 0 and answer != "hang" and not streams_slowly:
             stats.under_way -= 1
             self._finish(answer, question)
             return True
@@ -339,7 +312,9 @@ class _Connection(asyncio.Protocol):
                 delay_s += self._model.random.random() * behaviour.latency_spread_s
             if delay_s > 0:
                 await asyncio.sleep(delay_s)
-            if behaviour.slow_body_s > 0 and isinstance(answer, (str, Reply)) and answer not in FAILURES:
+            if question.streams and behaviour.token_interval_s > 0 and _is_reply(answer):
+                await self._stream_slowly(answer, question)
+            elif behaviour.slow_body_s > 0 and isinstance(answer, (str, Reply)) and answer not in FAILURES:
                 whole = _response(200, _reply_body(answer, question))
                 self._model.stats.outcomes["answered"] += 1
                 half = len(whole) - 20
@@ -374,6 +349,15 @@ class _Connection(asyncio.Protocol):
                 )
             case Refused():
                 self._write(_refusal(answer))
+            case _ if question is not None and question.streams:
+                events = reply_events(_as_reply("cut" if answer in ("truncated", "dropped") else answer), question)
+                if answer in ("truncated", "dropped"):
+                    # As a proxy that ran out of time does: a clean end, or none, in the middle of the reply.
+                    events = events[: len(events) // 2]
+                self._write(_STREAM_HEAD + b"".join(_chunk(event) for event in events))
+                self._write(b"" if answer == "dropped" else _LAST_CHUNK)
+                if answer == "dropped" and self._transport is not None:
+                    self._transport.close()
             case _:
                 assert question is not None
                 whole = _response(200, _reply_body(answer, question))
@@ -383,17 +367,42 @@ class _Connection(asyncio.Protocol):
                 if answer == "dropped" and self._transport is not None:
                     self._transport.close()
 
+    def _look(self, method: bytes, path: bytes, is_known: bool) -> None:
+        """Answers GET and HEAD."""
+        if method == b"HEAD":
+            self._write(b"HTTP/1.1 405 Stand-In\r\ncontent-length: 0\r\n\r\n")
+        elif path.endswith(b"/models"):
+            refused = Refused(status=401, message="Incorrect API key provided", code="invalid_api_key")
+            listed = {"object": "list", "data": [{"id": "stand-in", "object": "model"}]}
+            self._write(_response(200, msgspec.json.encode(listed)) if is_known else _refusal(refused))
+        else:
+            self._write(_response(200, _stats_body(self._model.stats)))
+
+    async def _stream_slowly(self, answer: Any, question: Question) -> None:
+        self._model.stats.outcomes["answered"] += 1
+        self._write(_STREAM_HEAD)
+        for event in reply_events(_as_reply(answer), question):
+            self._write(_chunk(event))
+            await asyncio.sleep(self._model.behaviour.token_interval_s)
+        self._write(_LAST_CHUNK)
+
     def _write(self, data: bytes) -> None:
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(data)
 
 
-_PROTOCOLS: dict[bytes, Literal["openai", "anthropic"]] = {
-    b"/v1/chat/completions": "openai",
-    b"/chat/completions": "openai",
-    b"/v1/messages": "anthropic",
-}
-_STOP_REASONS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal", "refusal": "refusal"}
+_STREAM_HEAD = (
+    b"HTTP/1.1 200 Stand-In\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n"
+)
+_LAST_CHUNK = b"0\r\n\r\n"
+
+
+def _chunk(data: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def _is_reply(answer: Any) -> bool:
+    return isinstance(answer, Reply) or (isinstance(answer, str) and answer not in FAILURES)
 
 
 def _response(status: int, body: bytes, headers: dict[str, str] | None = None) -> bytes:
@@ -407,52 +416,12 @@ def _refusal(refused: Refused) -> bytes:
     return _response(refused.status, msgspec.json.encode({"type": "error", "error": error}), refused.headers)
 
 
+def _as_reply(answer: str | Reply) -> Reply:
+    return Reply(text=answer) if isinstance(answer, str) else answer
+
+
 def _reply_body(answer: str | Reply, question: Question) -> bytes:
-    reply = Reply(text=answer) if isinstance(answer, str) else answer
-    read = len(question.text) // _CHARACTERS_PER_TOKEN
-    written = len(reply.text) // _CHARACTERS_PER_TOKEN + 1
-    model = question.body.get("model", "")
-    if question.protocol == "anthropic":
-        blocks: list[dict[str, Any]] = []
-        if reply.reasoning is not None:
-            blocks.append({"type": "thinking", "thinking": reply.reasoning, "signature": "x"})
-        tool = next(iter(question.body.get("tools", [])), None)
-        if tool is not None and reply.text.startswith("{"):
-            blocks.append(
-                {"type": "tool_use", "id": "t", "name": tool["name"], "input": msgspec.json.decode(reply.text)}
-            )
-        else:
-            blocks.append({"type": "text", "text": reply.text})
-        stop = "tool_use" if blocks[-1]["type"] == "tool_use" and reply.finish_reason == "stop" else None
-        message = {
-            "id": f"msg_{question.number}",
-            "type": "message",
-            "role": "assistant",
-            "model": model,
-            "content": blocks,
-            "stop_reason": stop or _STOP_REASONS.get(reply.finish_reason, reply.finish_reason),
-            "usage": reply.usage or {"input_tokens": read, "output_tokens": written},
-        }
-        return msgspec.json.encode(message)
-    choice: dict[str, Any] = {
-        "index": 0,
-        "finish_reason": reply.finish_reason,
-        "message": {"role": "assistant", "content": None if reply.refusal else reply.text, "refusal": reply.refusal},
-    }
-    if reply.reasoning is not None:
-        choice["message"]["reasoning_content"] = reply.reasoning
-    if reply.logprobs is not None:
-        choice["logprobs"] = {"content": reply.logprobs}
-    usage = reply.usage or {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
-    completion = {
-        "id": f"chatcmpl-{question.number}",
-        "object": "chat.completion",
-        "created": 0,
-        "model": model,
-        "choices": [choice],
-        "usage": usage,
-    }
-    return msgspec.json.encode(completion)
+    return msgspec.json.encode(reply_body(_as_reply(answer), question))
 
 
 def _default_reply(question: Question) -> str:
@@ -501,6 +470,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--reply", help="answer every question with this text")
     parser.add_argument("--retry-after", default="0", metavar="SECONDS")
     parser.add_argument("--slow-body", type=float, default=0.0, metavar="SECONDS")
+    parser.add_argument("--token-interval", type=float, default=0.0, metavar="SECONDS")
     parser.add_argument("--seed", type=int, default=0)
     for failure in FAILURES[:-1]:
         parser.add_argument(f"--{failure.replace('_', '-')}", type=float, default=0.0, metavar="SHARE")
@@ -512,6 +482,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         latency_spread_s=options.latency_spread,
         retry_after=options.retry_after,
         slow_body_s=options.slow_body,
+        token_interval_s=options.token_interval,
         seed=options.seed,
         **shares,
     )

@@ -83,7 +83,7 @@ def test_openai_sends_every_setting_under_its_name() -> None:
             "top_logprobs": 5,
             "response_format": {
                 "type": "json_schema",
-                "json_schema": {"name": "verdict", "strict": True, "schema": SCHEMA},
+                "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA},
             },
         }
         assert reply.model == "m-1"

@@ -1,6 +1,8 @@
-"""One provider's HTTP endpoint: posts JSON and gives JSON back, with limits, retries and a circuit breaker in between.
+"""One HTTP endpoint: sends a question and reads the answer, with limits, retries and a circuit breaker in between.
 
-What both protocols share is here, so that a limit, a pause or a redaction cannot differ between them. What always holds:
+What all protocols share is here, so that a limit, a pause or a redaction cannot differ between them. How an answer is read
+(a JSON object, a stream of events, anything) is a function that the protocol hands in; when it breaks off or cannot be
+read, the whole question is asked again. What always holds:
 the key is in one header and nowhere else (not in errors, representations or results); TLS is verified; redirects are not
 followed, because they could carry the key elsewhere; proxies are those the settings name, never the environment's.
 """
@@ -9,9 +11,9 @@ import asyncio
 import re
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
@@ -25,8 +27,14 @@ from evalsi.schema import ErrorKind
 if TYPE_CHECKING:
     import aiohttp
 
+T = TypeVar("T")
+
+CHECK_S = 4.5
+"""Seconds within which `Endpoint.check` knows whether there is anybody."""
+
 _LARGEST_BODY_BYTES = 64 * 1024 * 1024
 _SHOWN_CHARACTERS = 400
+_SHORTEST_SECRET = 4
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key|api)[-_][A-Za-z0-9_\-*]{8,}|\bBearer\s+\S{8,}", re.IGNORECASE)
 _SECRET_PARAMETERS = frozenset({"key", "api_key", "api-key", "apikey", "token", "access_token"})
 _BROKEN_STATUS = frozenset({408, 409, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
@@ -43,6 +51,7 @@ class Access:
         proxy: Address of an HTTP proxy; None connects directly, whatever the environment says.
         ca_file: Certificates to trust instead of the system's.
         headers: More headers for every request.
+        secrets: What is blacked out in errors beside the key, such as values of headers.
     Raises: InvalidSpecError: the base URL is no http address or holds credentials.
     """
 
@@ -53,6 +62,7 @@ class Access:
     proxy: str | None = field(default=None, repr=False)
     ca_file: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.base_url)
@@ -70,7 +80,7 @@ class Access:
             raise InvalidSpecError(
                 f"the address of {parts.hostname} holds credentials",
                 where="base_url",
-                hint="put the key into an environment variable and name it with --judge-api-key-env",
+                hint="put the key into an environment variable and name it: api_key_env, or --judge-api-key-env",
             )
 
     @property
@@ -83,22 +93,92 @@ class Access:
         return parts._replace(path=parts.path.rstrip("/") + path).geturl()
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """A good answer: the decoded body, what it took, and how many attempts failed before it."""
+class Answer(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
+    """A good answer: what was read, how long that took, and how many attempts failed before it."""
 
-    body: dict[str, Any]
+    body: T
     latency_s: float
     retries: int
     request_id: str
 
 
+class Unreadable(Exception):
+    """Raised by a reader: the answer is not what it should be. Its text completes "HOST ..."; asked again.
+
+    Args:
+        content: What came, as evidence.
+        kind: What the provider itself said, where it did.
+    """
+
+    def __init__(self, message: str, content: bytes, *, kind: ErrorKind = ErrorKind.PROVIDER) -> None:
+        super().__init__(message)
+        self.message = message
+        self.content = content
+        self.kind = kind
+
+
+class Incoming:
+    """An answer under way, its status good. For one reader, once."""
+
+    def __init__(self, response: "aiohttp.ClientResponse", start_s: float) -> None:
+        self._response = response
+        self.headers: Mapping[str, str] = response.headers
+        self.start_s = start_s
+        """When the question was sent, on the clock of `time.perf_counter`."""
+
+    async def content(self) -> bytes:
+        """The whole body."""
+        response = self._response
+        if response.content_length is not None and response.content_length <= _LARGEST_BODY_BYTES:
+            return await response.read()
+        return b"".join([piece async for piece in self.pieces()])
+
+    async def pieces(self) -> AsyncGenerator[bytes]:
+        """The body as it arrives. Raises: ValueError: it is larger than anything sensible."""
+        size = 0
+        async for piece in self._response.content.iter_any():
+            size += len(piece)
+            if size > _LARGEST_BODY_BYTES:
+                raise ValueError(f"a body of more than {_LARGEST_BODY_BYTES} bytes")
+            yield piece
+
+
+Reader: TypeAlias = Callable[[Incoming], Awaitable[T]]
+
+
+async def read_object(incoming: Incoming) -> dict[str, Any]:
+    """The body as a JSON object. Raises: Unreadable."""
+    content = await incoming.content()
+    try:
+        return _OBJECT.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Unreadable("answered with a body that is no JSON object", content) from error
+
+
+_OBJECT = msgspec.json.Decoder(dict[str, Any])
+
+
+class Outgoing(msgspec.Struct, frozen=True, kw_only=True):
+    """A question: whose limits apply, what is sent, and an estimate of the tokens it will use (see `settle`).
+
+    `url` stands in place of the endpoint's own address.
+    """
+
+    model: str
+    body: bytes | None
+    tokens: float = 0.0
+    method: str = "POST"
+    url: str | None = None
+
+
 class _Failure(Exception):
     """One attempt failed; `error` is what to raise when it was the last."""
 
-    def __init__(self, error: ProviderError, *, at_once: bool = False) -> None:
+    def __init__(self, error: ProviderError, *, at_once: bool = False, asked: bool = True) -> None:
         super().__init__(error.message)
         self.error = error
         self.at_once = at_once
+        self.asked = asked
 
 
 class Endpoint:
@@ -134,29 +214,34 @@ class Endpoint:
     def __repr__(self) -> str:
         return f"Endpoint({self.provider!r}, {self.access.host!r})"
 
-    async def post(self, model: str, body: bytes, *, tokens: float) -> Answer:
-        """The answer to one question.
+    async def post(self, model: str, body: bytes, *, tokens: float) -> Answer[dict[str, Any]]:
+        """The JSON object that answers one question. See `ask`."""
+        return await self.ask(Outgoing(model=model, body=body, tokens=tokens), read_object)
 
-        Args:
-            model: Whose limits apply.
-            body: The request as JSON.
-            tokens: An estimate of what it will use, for the limit per minute; see `settle`.
+    async def ask(self, question: Outgoing, read: Reader[T]) -> Answer[T]:
+        """The answer to one question, as `read` reads it.
 
         Raises: ProviderError: by kind. RATE_LIMITED, TIMEOUT, PROVIDER and CIRCUIT_OPEN may succeed later;
-            PROVIDER_AUTH and PROVIDER_REJECTED will not. `detail` holds the provider's words, without the key.
+            PROVIDER_AUTH and PROVIDER_REJECTED will not. `detail` holds the provider's words, without the key;
+            `requests` how often was asked. What `read` raises besides Unreadable passes.
         """
-        limiter = self._limiter(model)
+        limiter = self._limiter(question.model)
         policy = self.access.retries
         give_up_s = time.monotonic() + policy.deadline_s
         attempt = 0
         while True:
-            attempt += 1
-            while wait_s := self._breaker.admit_s():
-                await self._pause(wait_s, give_up_s)
             try:
-                return await self._attempt(limiter, body, tokens, attempt, give_up_s)
+                while wait_s := self._breaker.admit_s():
+                    await self._pause(wait_s, give_up_s)
+            except ProviderError as error:
+                error.requests = attempt
+                raise
+            attempt += 1
+            try:
+                return await self._attempt(limiter, question, read, attempt, give_up_s)
             except _Failure as failure:
                 error, at_once = failure.error, failure.at_once
+                error.requests = attempt if failure.asked else attempt - 1
             hope_s = self._breaker.hope_s()
             if not error.may_retry or attempt >= policy.attempts or hope_s <= 0:
                 raise error
@@ -169,31 +254,66 @@ class Endpoint:
         """Tells the limit per minute what an answered question really used."""
         self._limiter(model).answered(estimated_tokens, used_tokens)
 
+    async def check(self, url: str, *, method: str = "GET") -> str:
+        """Whether there is somebody at `url` who lets us in, within `CHECK_S` seconds.
+
+        Any answer will do, except one that says that the key is not accepted. (403 to a HEAD may only mean the method.)
+
+        Returns: "" or, when the connection was taken but nothing came back in time, a sentence that says so.
+        Raises: ProviderError: not reached, not trusted, or the key was not accepted.
+        """
+        import aiohttp
+
+        timeout = aiohttp.ClientTimeout(total=CHECK_S, connect=CHECK_S - 0.5)
+        session = self._session_here()
+        try:
+            response = await session.request(
+                method, url, allow_redirects=False, proxy=self.access.proxy, timeout=timeout
+            )
+            try:
+                content = await Incoming(response, 0.0).content() if response.status in (401, 403) else b""
+            finally:
+                response.release()
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            failure = self._no_answer(error)
+            if failure.error.kind is ErrorKind.TIMEOUT:
+                return f"{self.access.host} took the connection but did not answer within {CHECK_S:g} s"
+            if failure.at_once:
+                # It was there to close the connection: some servers do so at requests they do not know.
+                return failure.error.message
+            raise failure.error from error
+        if response.status == 401 or (response.status == 403 and method == "GET"):
+            raise self._refused(response.status, response.headers, content).error
+        return ""
+
     async def close(self) -> None:
         """Closes the connections; the next question opens new ones."""
         session, self._session = self._session, None
         if session is not None:
             await session.close()
 
-    async def _attempt(self, limiter: Limiter, body: bytes, tokens: float, attempt: int, give_up_s: float) -> Answer:
+    async def _attempt(
+        self, limiter: Limiter, question: Outgoing, read: Reader[T], attempt: int, give_up_s: float
+    ) -> Answer[T]:
         try:
             if not limiter.enter_at_once():
                 async with asyncio.timeout(give_up_s - time.monotonic()):
-                    await limiter.enter(tokens)
+                    await limiter.enter(question.tokens)
         except TimeoutError:
             self._breaker.abandoned()
             raise _Failure(
                 ProviderError(
                     f"{self.access.host} was not asked within {self.access.retries.deadline_s:g} s because of its rate limit",
                     kind=ErrorKind.RATE_LIMITED,
-                )
+                ),
+                asked=False,
             ) from None
         except BaseException:
             self._breaker.abandoned()
             raise
         asked_at_s = time.monotonic()
         try:
-            answer = await self._exchange(body, attempt)
+            answer = await self._exchange(question, read, attempt, give_up_s - asked_at_s)
         except _Failure as failure:
             if failure.at_once and attempt == 1:
                 self._breaker.abandoned()
@@ -209,42 +329,43 @@ class Endpoint:
         finally:
             limiter.leave()
 
-    async def _exchange(self, body: bytes, attempt: int) -> Answer:
+    async def _exchange(self, question: Outgoing, read: Reader[T], attempt: int, left_s: float) -> Answer[T]:
         import aiohttp
 
         session = self._session_here()
         start_s = time.perf_counter()
+        policy = self.access.retries
+        timeout = session.timeout
+        if left_s < policy.attempt_s:
+            timeout = aiohttp.ClientTimeout(total=max(left_s, 0.001), connect=policy.unreachable_s)
         try:
-            response = await session.post(self._url, data=body, allow_redirects=False, proxy=self.access.proxy)
+            response = await session.request(
+                question.method,
+                question.url or self._url,
+                data=question.body,
+                allow_redirects=False,
+                proxy=self.access.proxy,
+                timeout=timeout,
+            )
+            incoming = Incoming(response, start_s)
             try:
-                content = await self._read(response)
-            finally:
-                response.release()
+                if not 200 <= response.status < 300:
+                    raise self._refused(response.status, response.headers, await incoming.content())
+                body = await read(incoming)
+            except BaseException:
+                response.close()
+                raise
+            response.release()
+        except Unreadable as error:
+            raise _Failure(self._error(error.message, error.content, kind=error.kind, retryable=True)) from error
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise self._no_answer(error) from error
-        if response.status != 200:
-            raise self._refused(response.status, response.headers, content)
-        try:
-            decoded = msgspec.json.decode(content, type=dict[str, Any])
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            what = "answered with a body that is no JSON object"
-            raise _Failure(self._error(what, content, retryable=True)) from error
         return Answer(
-            body=decoded,
+            body=body,
             latency_s=time.perf_counter() - start_s,
             retries=attempt - 1,
             request_id=response.headers.get("x-request-id") or response.headers.get("request-id") or "",
         )
-
-    async def _read(self, response: "aiohttp.ClientResponse") -> bytes:
-        if response.content_length is not None and response.content_length <= _LARGEST_BODY_BYTES:
-            return await response.read()
-        content = bytearray()
-        async for piece in response.content.iter_any():
-            content += piece
-            if len(content) > _LARGEST_BODY_BYTES:
-                raise ValueError(f"a body of more than {_LARGEST_BODY_BYTES} bytes")
-        return bytes(content)
 
     def _note(self, limiter: Limiter, error: ProviderError, asked_at_s: float) -> None:
         """Tells limiter and breaker what a failed attempt says about the provider."""
@@ -283,7 +404,7 @@ class Endpoint:
         if 300 <= status < 400:
             target = urlsplit(headers.get("Location", "")).netloc or "another address"
             error = self._error(f"redirects to {target}, which is not followed", content, status=status)
-            error.hint = "use the final address as the base URL"
+            error.hint = "use the final address in its place"
             error.kind = ErrorKind.PROVIDER_REJECTED
             return _Failure(error)
         kind, words = _MEANINGS.get(status, (ErrorKind.PROVIDER, "the server failed"))
@@ -321,8 +442,12 @@ class Endpoint:
         )
 
     def _redacted(self, text: str) -> str:
-        key = self.access.api_key
-        return _KEY_LIKE.sub("***", text.replace(key, "***") if key else text)
+        access = self.access
+        for secret in (access.api_key or "", *access.secrets):
+            for word in (secret, secret.rpartition(" ")[2]):
+                if len(word) >= _SHORTEST_SECRET:
+                    text = text.replace(word, "***")
+        return _KEY_LIKE.sub("***", text)
 
     async def _pause(self, seconds: float, give_up_s: float) -> None:
         left_s = give_up_s - time.monotonic()

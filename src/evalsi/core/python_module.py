@@ -1,0 +1,57 @@
+"""Loads Python that a user names, "module" or "path/to/file.py": the one place where foreign code enters by name."""
+
+import importlib
+import importlib.util
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from evalsi.core.errors import NotFoundError, PluginError
+
+ANYTHING = (Exception, SystemExit)
+"""What the code of others may raise while it is imported; it must not end our process."""
+
+
+def load_module(place: str, *, folder: Path | None = None) -> Any:
+    """The module that `place` names.
+
+    Args:
+        folder: What relative files are relative to, and where modules are looked for after everything installed.
+
+    Raises:
+        NotFoundError: there is no such file.
+        PluginError: it cannot be imported; says what it raised.
+    """
+    if folder is not None and str(folder.resolve()) not in sys.path:
+        sys.path.append(str(folder.resolve()))
+    if place.endswith(".py"):
+        return _load_file(Path(place) if folder is None else folder / place)
+    try:
+        return importlib.import_module(place)
+    except ANYTHING as error:
+        raise PluginError(f"module {place!r} cannot be imported: {error}") from error
+
+
+def _load_file(path: Path) -> Any:
+    """The module of a file, executed once per content: files of one name in two folders are two modules."""
+    if not path.is_file():
+        raise NotFoundError(f"there is no file {str(path)!r}")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise PluginError(f"{path} cannot be read: {error.strerror}") from error
+    name = f"evalsi_file_{path.stem}_{sha256(str(path.resolve()).encode() + content).hexdigest()[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        # Compiled here: the loader's bytecode cache goes by seconds, and a file edited within one would run as it was.
+        exec(compile(content, str(path), "exec"), module.__dict__)  # noqa: S102 - running the file is what was asked
+    except ANYTHING as error:
+        del sys.modules[name]
+        raise PluginError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
+    return module
