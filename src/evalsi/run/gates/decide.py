@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from evalsi.compare.compare_runs import Comparison, compare_runs
 from evalsi.compare.paired_metric import ComparePlan, PairedMetric
 from evalsi.core.errors import EvalsiError
-from evalsi.engine.summary import confidence_interval
+from evalsi.engine.summary import RECORD_ID, confidence_interval
 from evalsi.results.graded_run import GradedRun
 from evalsi.run.gates.condition import GateCondition
 from evalsi.run.gates.figure_ask import FigureAsk, ask_of, described, slice_of
@@ -31,6 +31,7 @@ __all__ = ["DEFAULT_SIGNIFICANCE", "GatePlan", "decide_gates", "plan_of"]
 
 Stat, Verdict = GateStat, GateVerdict
 DEFAULT_SIGNIFICANCE = 0.05
+Slice = tuple[tuple[str, str], ...]
 OpenRun = Callable[[str], GradedRun]
 """From what a gate calls its baseline to the run; raises EvalsiError when there is none."""
 
@@ -79,7 +80,7 @@ class _Decider:
         self._plan = plan
         self._open = open_baseline
         self._baselines: dict[str, GradedRun | str] = {}
-        self._comparisons: dict[tuple[str, tuple[tuple[str, str], ...]], Comparison] = {}
+        self._comparisons: dict[tuple[str, Slice], Comparison | str] = {}
         self._conditions = {gate.cel: GateCondition(gate.cel) for gate in gates if gate.cel}
 
     def results(self) -> list[GateResult]:
@@ -132,18 +133,33 @@ class _Decider:
         where = slice_of(gate.slice)
         key = (gate.baseline, where)
         if key not in self._comparisons:
-            self._comparisons[key] = compare_runs(
-                slice_run(baseline, where),
-                slice_run(self._run, where),
-                ComparePlan(level=self._plan.level),
-                metrics=sorted({each.metric for each in self._gates if each.max_drop is not None}),
-                cluster_by=self._plan.cluster_by or ("id" if self._plan.trials > 1 else None),
-                max_flips=0,
-            )
-        metric = self._comparisons[key].metric(gate.metric)
+            self._comparisons[key] = self._compared(baseline, where)
+        comparison = self._comparisons[key]
+        if isinstance(comparison, str):
+            return _no_data(gate, comparison)
+        metric = comparison.metric(gate.metric)
         if metric is None or metric.difference is None:
             return _no_data(gate, f"no record of both runs was scored by {gate.metric}")
         return _decide_difference(gate, metric, self._plan)
+
+    def _compared(self, baseline: GradedRun, where: Slice) -> Comparison | str:
+        """The comparison on all metrics that gates ask for, so that their tests are adjusted for their number."""
+        asked = sorted({each.metric for each in self._gates if each.max_drop is not None})
+        known = {summary.metric for run in (baseline, self._run) for summary in run.summaries}
+        present = [metric for metric in asked if metric in known]
+        if not present:
+            return f"neither run has a metric {asked[0]!r}"
+        try:
+            return compare_runs(
+                slice_run(baseline, where),
+                slice_run(self._run, where),
+                ComparePlan(level=self._plan.level),
+                metrics=present,
+                cluster_by=self._plan.cluster_by or (RECORD_ID if self._plan.trials > 1 else None),
+                max_flips=0,
+            )
+        except EvalsiError as error:
+            return f"the runs cannot be compared: {error}"
 
 
 def _decide_figure(gate: Gate, ask: FigureAsk, figure: Figure, plan: GatePlan) -> GateResult:

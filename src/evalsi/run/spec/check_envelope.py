@@ -35,11 +35,17 @@ def check_envelope(tree: PlacedTree, run: EvalRun, wrong: Collection[str]) -> No
 def _check_kind(tree: PlacedTree, run: EvalRun, wrong: Collection[str]) -> None:
     if not tree.has("kind"):
         tree.add("", "kind is missing", hint="write kind: EvalRun")
+    elif not run.kind and any(problem.where == tree.where("kind") for problem in tree.problems):
+        return  # why it could not be read is said already
     elif run.kind in OTHER_KINDS:
         tree.add("kind", f"kind is {run.kind}, and a run needs EvalRun")
     elif run.kind not in KINDS and "kind" not in wrong:
         near = next((kind for kind in KINDS if kind.lower() == run.kind.lower()), None)
-        tree.add("kind", f"unknown kind {run.kind!r}", hint=f"did you mean {near!r}?" if near else suggestion(run.kind, KINDS))
+        tree.add(
+            "kind",
+            f"unknown kind {run.kind!r}",
+            hint=f"did you mean {near!r}?" if near else suggestion(run.kind, KINDS),
+        )
 
 
 def _check_metadata(tree: PlacedTree, run: EvalRun, wrong: Collection[str]) -> None:

@@ -50,7 +50,7 @@ def check_evaluators(
         if tree.has("spec") and not {"spec", part.path} & set(wrong) and not _has_unknown(tree):
             path = part.path if tree.has(part.path) else "spec"
             state = "is empty" if tree.has(part.path) else "is missing"
-            tree.add(path, f"spec.evaluators {state}; nothing would be scored", hint="see: evalsi catalog")
+            tree.add(path, f"spec.evaluators {state}; nothing would be scored", hint="see: evalsi catalog", at_key=True)
         return CheckedEvaluators(complete=False)
     checked = CheckedEvaluators()
     names: dict[str, int] = {}
@@ -104,7 +104,9 @@ def _checked_one(part: Part, ref: EvaluatorRef) -> Definition | None:
         path = part.at("params")
         name = getattr(error, "name", "")
         inner = f"{path}.{name}"
-        part.tree.add(inner if part.tree.has(inner) else path, f"{path}: {error.message}", hint=error.hint, at_key=bool(name))
+        part.tree.add(
+            inner if part.tree.has(inner) else path, f"{path}: {error.message}", hint=error.hint, at_key=bool(name)
+        )
         return definition
     part.at_least("deadline", ref.deadline, 0, beyond=True)
     return definition

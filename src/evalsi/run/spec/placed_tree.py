@@ -78,7 +78,11 @@ class PlacedTree:
 
     def add(self, path: str, message: str, *, hint: str | None = None, at_key: bool = False) -> None:
         """Notes a mistake at `path`."""
-        self.problems.append(InvalidSpecError(message, where=self.where(path, at_key=at_key), hint=hint))
+        self.note(self.where(path, at_key=at_key), message, hint)
+
+    def note(self, where: str, message: str, hint: str | None = None) -> None:
+        """Notes a mistake whose place is known already."""
+        self.problems.append(InvalidSpecError(message, where=where, hint=hint))
 
     def has(self, path: str) -> bool:
         """Whether the document says anything at `path`."""

@@ -20,7 +20,7 @@ from evalsi.run.spec.check_limits import check_limits
 from evalsi.run.spec.check_target import check_target
 from evalsi.run.spec.json_tree import read_json
 from evalsi.run.spec.override import apply_overrides
-from evalsi.run.spec.placed_tree import PlacedTree, Spot
+from evalsi.run.spec.placed_tree import PlacedTree
 from evalsi.run.spec.spelling import as_written, first_spelling, worded
 from evalsi.run.spec.substitute import substitute
 from evalsi.run.spec.yaml_tree import plain_value, read_yaml
@@ -130,7 +130,9 @@ def _text_of(source: Path | str) -> tuple[str, str, Path]:
     else:
         name, folder = str(source), source.parent
         if source.is_dir():
-            raise NotFoundError(f"{name} is a folder, not a run spec", hint=f"name a file in it, e.g. {source / 'run.yaml'}")
+            raise NotFoundError(
+                f"{name} is a folder, not a run spec", hint=f"name a file in it, e.g. {source / 'run.yaml'}"
+            )
         try:
             with source.open("rb") as file:
                 raw = file.read(MAX_BYTES + 1)
@@ -140,7 +142,9 @@ def _text_of(source: Path | str) -> tuple[str, str, Path]:
             raise NotFoundError(f"{name} cannot be read: {error.strerror or error}") from None
     if len(raw) > MAX_BYTES:
         raise InvalidSpecError(
-            f"the spec is larger than {MAX_BYTES >> 20} MiB", where=name, hint="put the records into a file: dataset.path"
+            f"the spec is larger than {MAX_BYTES >> 20} MiB",
+            where=name,
+            hint="put the records into a file: dataset.path",
         )
     encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
@@ -215,5 +219,3 @@ def _in_order(problems: list[InvalidSpecError]) -> list[InvalidSpecError]:
 
     unique = {(problem.where, problem.message): problem for problem in problems}
     return sorted(unique.values(), key=place)
-
-

@@ -58,8 +58,9 @@ class Part:
             return
         if value < least or (beyond and value == least):
             word = "above" if beyond else "at least"
-            hint = "leave it out for no limit" if value == 0 and (beyond or least == 1) else None
-            self.say(name, f"must be {word} {least:g}, not {value:g}", hint)
+            self.say(
+                name, f"must be {word} {least:g}, not {value:g}", "leave it out for no limit" if value == 0 else None
+            )
 
     def fraction(self, name: str, value: float | None, *, open_ended: bool = True) -> None:
         """A number strictly between 0 and 1, or from 0 to 1."""

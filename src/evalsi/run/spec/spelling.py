@@ -23,8 +23,8 @@ def worded(tree: PlacedTree, mistake: SchemaError) -> str:
     subject = "labels must be text: " if mistake.path.startswith("metadata.labels") else ""
     read = mistake.problem.partition(" must be text, not ")[2].partition(";")[0]
     if read == written:
-        return f"{subject}{mistake.path} must be text, not {written}; put it in quotes: \"{written}\""
-    return f"{subject}{mistake.path} is {written}, which reads as {read}; put it in quotes: \"{written}\""
+        return f'{subject}{mistake.path} must be text, not {written}; put it in quotes: "{written}"'
+    return f'{subject}{mistake.path} is {written}, which reads as {read}; put it in quotes: "{written}"'
 
 
 def first_spelling(tree: PlacedTree, path: str) -> str:
