@@ -30,7 +30,7 @@ Outsiders (evaluator and adapter authors) raise what they like: `crossing` types
 """
 
 import difflib
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import ClassVar
 
@@ -100,7 +100,33 @@ class InvalidParamsError(UsageError):
 
 
 class InvalidSpecError(UsageError):
+    """Something a person wrote to say what is to be done cannot be read or makes no sense.
+
+    `problems` holds every mistake, in the order of the document, where several are looked for at once; a single mistake
+    is its own only problem.
+    """
+
     code = "invalid-spec"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        where: str | None = None,
+        hint: str | None = None,
+        problems: "Sequence[InvalidSpecError]" = (),
+    ) -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.problems: tuple[InvalidSpecError, ...] = tuple(problems) or (self,)
+
+    @classmethod
+    def of(cls, problems: "Sequence[InvalidSpecError]") -> "InvalidSpecError":
+        """All `problems` in one error, a line for each. At least one is needed."""
+        first, *more = problems
+        if not more:
+            return first
+        lines = "".join(f"\n  {problem}" for problem in problems)
+        return cls(f"there are {len(problems)} mistakes:{lines}", problems=problems)
 
 
 class InvalidDataError(UsageError):

@@ -85,7 +85,7 @@ def message_reader(type_name: str) -> Reader:
 
 
 def _field_reader(field: Field) -> Reader:
-    one = _item_reader(field)
+    one = value_reader(field)
     if field.shape == "list":
 
         def read_list(value: Any, path: Path) -> list[Any]:
@@ -104,7 +104,8 @@ def _field_reader(field: Field) -> Reader:
     return one
 
 
-def _item_reader(field: Field) -> Reader:
+def value_reader(field: Field) -> Reader:
+    """Reader of one value of a field: one element of a list, one entry of a map. It raises SchemaError."""
     if field.kind == "enum":
         return _enum_reader(getattr(types, field.type_name))
     if field.kind != "message":

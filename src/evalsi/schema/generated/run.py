@@ -52,7 +52,7 @@ class OnInconclusive(SchemaEnum):
     """What a gate that the data cannot decide means for the run."""
 
     UNSPECIFIED = "unspecified", 0, "ON_INCONCLUSIVE_UNSPECIFIED"
-    """The default, FAIL."""
+    """The default: an undecided bound counts as not met, an undecided comparison as met."""
     FAIL = "fail", 1, "ON_INCONCLUSIVE_FAIL"
     """The run fails: exit status 3."""
     PASS = "pass", 2, "ON_INCONCLUSIVE_PASS"
@@ -201,8 +201,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr
     """A model or agent under evaluation."""
 
     connector: str = ""
-    """How to reach it: "openai-compatible", "anthropic" or "recorded"; empty when `agent`, `python` or `command` is
-    set.
+    """How to reach it: "openai-compatible", "anthropic", "recorded", or "none" for outputs in the dataset; empty when
+    `agent`, `python` or `command` is set.
     """
     model: str = ""
     """Name of the model."""
@@ -241,7 +241,9 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr
     command: CommandTarget | None = None
     """Program on this machine that answers. Stands in place of a connector."""
     prompt: str = ""
-    """Template of the user's message with places such as {input} and {metadata.topic}; empty for the input as it is."""
+    """Template of the user's message with places such as {{ input }} and {{ metadata.topic }}; empty for the input as
+    it is.
+    """
     messages: list[Message] = []
     """Templates of all messages in order, in place of `prompt`; what fills a place is data and never read as a
     template.
@@ -292,11 +294,11 @@ class CommandTarget(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """A program on this machine, started once for each case and never through a shell."""
 
     argv: list[str] = []
-    """Program and arguments; an argument may have places such as {input}."""
+    """Program and arguments; an argument may have places such as {{ input }}."""
     stdin: str = ""
     """What its standard input holds: "text" for the prompt (the default), "json" for the whole record, "none"."""
     stdout: str = ""
-    """How its standard output is read: "text" (the default) or "json"."""
+    """How its standard output is read: "text" (the default), "json", or "jsonl" for its last line."""
     output_path: str = ""
     """For "json": path of the answer in what it prints; empty for all of it."""
     usage_path: str = ""
