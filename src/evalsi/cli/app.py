@@ -16,6 +16,7 @@ from evalsi.core.version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("evalsi.cli.eval:evaluate", "Grade outputs that exist."),
+    "run": ("evalsi.cli.run:run", "Ask a target, grade its answers, decide the gates."),
     "compare": ("evalsi.cli.compare:compare", "Compare two runs, record by record."),
     "report": ("evalsi.cli.report:report", "Write an HTML or Markdown report of a run."),
     "runs": ("evalsi.cli.runs:runs", "List, show and remove stored runs."),

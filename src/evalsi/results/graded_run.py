@@ -72,6 +72,8 @@ def stored_run(store: RunStore, run_id: str) -> GradedRun:
     has_whole = any(index == WHOLE for index, _, _ in store.segment_rows(run_id))
     whole = unpack(store.segment(run_id, WHOLE).results) if has_whole else []
 
+    manifest = store.manifest(run_id)
+
     def read() -> Iterator[GradedRows]:
         for segment in store.segments(run_id):
             if segment.index != WHOLE:
@@ -79,10 +81,11 @@ def stored_run(store: RunStore, run_id: str) -> GradedRun:
 
     return GradedRun(
         source=run_id,
-        manifest=store.manifest(run_id),
+        manifest=manifest,
         summaries=store.summaries(run_id),
         read_rows=read,
         whole=whole,
+        gates=list(manifest.gates),
     )
 
 

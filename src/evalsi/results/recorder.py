@@ -18,7 +18,7 @@ from evalsi.engine.evaluate import GradedBatch
 from evalsi.engine.summary import SummaryBuilder
 from evalsi.ports.run_store import RunRow, RunStore, Segment
 from evalsi.results.graded_run import WHOLE, GradedRun, encode_records, rows_of, stored_run
-from evalsi.schema import DatasetManifest, JudgeManifest, MetricSummary, RunManifest, RunStatus, Usage
+from evalsi.schema import DatasetManifest, GateResult, JudgeManifest, MetricSummary, RunManifest, RunStatus, Usage
 
 PROGRESS_INTERVAL_S = 0.1
 
@@ -68,6 +68,7 @@ class RunRecorder:
         self.stored: dict[int, int] = {}
         """First row and number of rows of every batch that an earlier try had stored."""
         self._finished = False
+        self._summaries: list[MetricSummary] = []
         self._next_report_s = 0.0
         now = work.clock.now()
         earlier = self._taken_over() if work.resume else None
@@ -149,6 +150,13 @@ class RunRecorder:
         self._end("interrupted" if self.cut_short else "succeeded", [*self.summary.finish(whole), *extra()])
         return stored_run(self._work.store, self.run_id)
 
+    def decide(self, gates: list[GateResult]) -> GradedRun:
+        """Writes down what was decided about the finished run, and gives it back with that."""
+        assert self._finished
+        self.manifest = msgspec.structs.replace(self.manifest, gates=gates)
+        self._work.store.finish(self._ending, self.manifest, self._summaries)
+        return stored_run(self._work.store, self.run_id)
+
     def _end(self, status: str, summaries: list[MetricSummary]) -> None:
         self._finished = True
         work = self._work
@@ -167,6 +175,7 @@ class RunRecorder:
             finished_at=now.isoformat(timespec="milliseconds"),
             headline=self.summary.headline(),
         )
+        self._ending, self._summaries = row, summaries
         work.store.finish(row, self.manifest, summaries)
 
     def _new_row(self, now_s: float) -> RunRow:

@@ -6,7 +6,7 @@ killed run is continued exactly, and only the rows in flight are in memory.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import cast
@@ -27,12 +27,14 @@ from evalsi.ports.target import Answer, Target, TargetTask
 from evalsi.results.graded_run import GradedRun
 from evalsi.results.recorder import Progress, RunRecorder, Work, total_usage
 from evalsi.run.budget_watch import BudgetWatch, RunBudget
+from evalsi.run.gates.decide import GatePlan, decide_gates
 from evalsi.run.kept_answers import decode_outcome, encode_outcome, is_final
 from evalsi.run.trial_tally import TrialTally
 from evalsi.schema import (
     DatasetManifest,
     ErrorKind,
     Fault,
+    Gate,
     JudgeManifest,
     MetricSummary,
     Provenance,
@@ -63,6 +65,10 @@ class RunJob:
     concurrency: int = 16
     """Questions to the target in flight at once."""
     budget: RunBudget = field(default_factory=RunBudget)
+    gates: Sequence[Gate] = ()
+    gate_plan: GatePlan = field(default_factory=GatePlan)
+    open_baseline: Callable[[str], GradedRun] | None = None
+    """Opens what gates compare with."""
     price: Callable[[str, Usage], float | None] = lambda _model, _usage: None
     """US dollars that an answer cost, where the target does not say so itself."""
     resume: bool = True
@@ -220,6 +226,11 @@ class _Execution:
         return self.trials.summaries()
 
     def ended(self, run: GradedRun) -> Executed:
+        """Decides the gates of a run that was finished. One that was stopped is not judged by its first part."""
+        job = self.job
+        if job.gates and not self.recorder.cut_short:
+            gates = decide_gates(job.gates, run, job.gate_plan, open_baseline=job.open_baseline)
+            run = self.recorder.decide(gates)
         return Executed(
             run=run,
             interrupted=self.recorder.cut_short,

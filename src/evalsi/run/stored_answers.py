@@ -32,6 +32,17 @@ class StoredAnswers:
                 if trial == 0:
                     self.records.append(_question(record))
 
+    def outputs(self, trial: int = 0) -> list[Record]:
+        """The records with the answers of one trial, for grading them as a dataset."""
+        found: list[Record] = []
+        for record in self.records:
+            outcome = self._answers.get((record.id, trial))
+            if isinstance(outcome, Answer):
+                found.append(msgspec.structs.replace(record, output=outcome.output, usage=outcome.usage))
+            else:
+                found.append(record)
+        return found
+
     @property
     def identity(self) -> dict[str, Any]:
         return {"connector": "stored", "run": self._source}

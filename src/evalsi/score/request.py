@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from math import inf
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 import msgspec
 
@@ -33,8 +33,18 @@ class JudgeChoice:
     max_tokens: int | None = None
     recording: str = ""
     """For `recorded`: the file of recorded replies."""
+    temperature: float | None = None
+    """0 when nothing is said, for verdicts that repeat."""
+    top_p: float | None = None
+    seed: int | None = None
+    response_format: Literal["json_schema", "text"] = "json_schema"
+    """Whether the provider is asked to enforce the form of a reply."""
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
+    max_concurrency: int | None = None
+    timeout_s: float | None = None
+    """Seconds one call may take."""
+    max_retries: int | None = None
     max_usd: float | None = None
     """Budget of the run in US dollars; refused for a model whose price is unknown."""
     max_total_tokens: int | None = None

@@ -769,6 +769,7 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
         ("spec", "spec", "message", "optional", "RunSpec", "", False),
         ("warnings", "warnings", "string", "list", "", "", False),
         ("labels", "labels", "string", "map", "", "", False),
+        ("gates", "gates", "message", "list", "GateResult", "", False),
     ),
     "GitState": (
         ("commit", "commit", "string", "plain", "", "", False),

@@ -3156,6 +3156,7 @@ def rest_RunManifest(m: RunManifest) -> dict[str, Any]:
         "trials": m.trials,
         "warnings": m.warnings,
         "labels": m.labels,
+        "gates": [rest_GateResult(v) for v in m.gates],
     }
     v = m.git
     if v is not None:
@@ -3245,6 +3246,8 @@ def file_RunManifest(m: RunManifest) -> dict[str, Any]:
         d["warnings"] = m.warnings
     if m.labels:
         d["labels"] = m.labels
+    if m.gates:
+        d["gates"] = [file_GateResult(v) for v in m.gates]
     return d
 
 

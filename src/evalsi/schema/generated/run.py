@@ -687,6 +687,8 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     """What a reader of the figures should know."""
     labels: dict[str, str] = {}
     """Labels given by the user."""
+    gates: list[GateResult] = []
+    """The gates and what was decided about them."""
 
 
 class GitState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

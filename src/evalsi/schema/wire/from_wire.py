@@ -1167,6 +1167,7 @@ def read_RunManifest(w):
         spec=read_RunSpec(w.spec) if w.HasField("spec") else None,
         warnings=list(w.warnings),
         labels=dict(w.labels),
+        gates=[read_GateResult(x) for x in w.gates],
     )
 
 

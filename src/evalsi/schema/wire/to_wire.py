@@ -2193,6 +2193,10 @@ def fill_RunManifest(s, w):
     v = s.labels
     if v:
         w.labels.update(v)
+    v = s.gates
+    if v:
+        for x in v:
+            fill_GateResult(x, w.gates.add())
 
 
 def fill_GitState(s, w):

@@ -63,7 +63,7 @@ def scoring(
         deadline_s=request.deadline_s,
     )
     dataset = open_dataset(request.data, options=request.dataset)
-    judges = _judge_manifests(judge, request.judge, settings)
+    judges = judge_manifests(judge, request.judge, settings)
     manifest = make_manifest(
         panel.evaluators,
         source=dataset.name,
@@ -168,7 +168,11 @@ def make_judge(choice: JudgeChoice, settings: Settings, *, use_cache: bool = Tru
         provider=choice.provider,
         model=choice.model or "recorded",
         max_tokens=choice.max_tokens,
+        temperature=0.0 if choice.temperature is None else choice.temperature,
+        top_p=choice.top_p,
+        seed=choice.seed,
         effort=choice.effort or None,
+        response_format=choice.response_format,
     )
     cache = None
     if use_cache and choice.provider != "recorded":
@@ -179,7 +183,7 @@ def make_judge(choice: JudgeChoice, settings: Settings, *, use_cache: bool = Tru
         _chat_model(choice, settings),
         judge_settings,
         cache=cache,
-        prices=_prices(settings),
+        prices=prices_of(settings),
         budget=Budget(max_usd=choice.max_usd, max_tokens=choice.max_total_tokens),
     )
 
@@ -223,18 +227,32 @@ def _chat_model(choice: JudgeChoice, settings: Settings) -> ChatModel:
         return RecordedModel(Path(choice.recording))
     from evalsi.infra.models.endpoint import Access
     from evalsi.infra.models.limits import Limits
+    from evalsi.infra.models.retries import RetryPolicy
 
     variable = choice.api_key_env or USUAL_KEY_VARIABLES.get(choice.provider, "")
     # A local model needs no key; a variable that was named must be set.
     local = choice.provider == "openai-compatible" and bool(choice.base_url) and not choice.api_key_env
     key = settings.environment.get(variable, "") if local else settings.secret(variable)
-    limits = Limits(requests_per_minute=choice.requests_per_minute, tokens_per_minute=choice.tokens_per_minute)
+    limits = Limits(
+        requests_per_minute=choice.requests_per_minute,
+        tokens_per_minute=choice.tokens_per_minute,
+        max_concurrency=choice.max_concurrency or Limits().max_concurrency,
+    )
+    usual = RetryPolicy()
+    retries = RetryPolicy(
+        attempts=usual.attempts if choice.max_retries is None else choice.max_retries + 1,
+        attempt_s=choice.timeout_s or usual.attempt_s,
+    )
     if choice.provider == "anthropic":
         from evalsi.infra.models.anthropic import DEFAULT_BASE_URL, AnthropicModel
 
         return AnthropicModel(
             Access(
-                base_url=choice.base_url or DEFAULT_BASE_URL, api_key=key, proxy=settings.proxy or None, limits=limits
+                base_url=choice.base_url or DEFAULT_BASE_URL,
+                api_key=key,
+                proxy=settings.proxy or None,
+                limits=limits,
+                retries=retries,
             )
         )
     if choice.provider != "openai-compatible":
@@ -249,15 +267,16 @@ def _chat_model(choice: JudgeChoice, settings: Settings) -> ChatModel:
             api_key=key or None,
             proxy=settings.proxy or None,
             limits=limits,
+            retries=retries,
         )
     )
 
 
-def _prices(settings: Settings) -> PriceTable:
+def prices_of(settings: Settings) -> PriceTable:
     return shipped_prices() if settings.prices is None else load_prices(settings.prices)
 
 
-def _judge_manifests(
+def judge_manifests(
     judge: ModelJudge | None, choice: JudgeChoice, settings: Settings
 ) -> Callable[[], list[JudgeManifest]]:
     if judge is None:

@@ -1,0 +1,42 @@
+"""The files that a run writes: those of the flags and those of the specification's sinks."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def check_paths(flags: dict[str, Any]) -> None:
+    """Refuses, before any work, paths that would be refused after it."""
+    from evalsi.report.write import check_report_path
+    from evalsi.results.save import check_path
+
+    if flags["output"] is not None:
+        check_path(Path(flags["output"]))
+    if flags["report_path"] is not None:
+        check_report_path(Path(flags["report_path"]))
+
+
+def write_files(run: Any, document: Any, flags: dict[str, Any]) -> None:
+    """Writes every file that was asked for."""
+    from evalsi.report.junit import write_junit
+    from evalsi.report.write import write_report
+    from evalsi.results.save import save
+
+    wanted: list[tuple[Callable[[Any, Path], None], str]] = []
+    for flag, write in (("output", save), ("report_path", write_report), ("junit_path", write_junit)):
+        if flags[flag] is not None:
+            wanted.append((write, flags[flag]))
+    for sink in document.spec.sinks:
+        for name, write in (
+            ("json", save),
+            ("csv", save),
+            ("html", write_report),
+            ("markdown", write_report),
+            ("junit", write_junit),
+        ):
+            path = getattr(sink, name)
+            if path is not None:
+                wanted.append((write, path))
+    for write, path in wanted:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        write(run, Path(path))

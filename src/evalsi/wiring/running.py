@@ -1,0 +1,299 @@
+"""From a run's specification to a job that is ready: target, judges, dataset, panel, store."""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from evalsi.core.clock import SystemClock
+from evalsi.core.errors import InvalidSpecError, NotFoundError, UsageError
+from evalsi.core.version import __version__
+from evalsi.datasets import Dataset, DatasetOptions, open_dataset
+from evalsi.engine.make_panel import bind_all
+from evalsi.engine.panel import Panel
+from evalsi.engine.summary import SummaryPlan
+from evalsi.evaluators.api import EvalContext
+from evalsi.infra.git_state import git_state
+from evalsi.infra.models.limits import LimiterPool
+from evalsi.infra.store import open_run_store
+from evalsi.infra.targets.make_target import Surroundings, make_target
+from evalsi.judges.judge import ModelJudge
+from evalsi.judges.prices import Price, PriceTable
+from evalsi.ports.run_store import RunStore
+from evalsi.ports.target import Target
+from evalsi.results.graded_run import GradedRun, stored_run
+from evalsi.results.read_document import read_document
+from evalsi.results.recorder import Progress
+from evalsi.run.budget_watch import RunBudget
+from evalsi.run.execute_run import RunJob
+from evalsi.run.gates.baseline import baseline_reference
+from evalsi.run.gates.decide import plan_of
+from evalsi.run.spec.read_run_spec import RunDocument
+from evalsi.run.stored_answers import StoredAnswers
+from evalsi.schema import CiMethod, JudgeManifest, JudgeSpec, RunSpec, Usage
+from evalsi.schema import Target as TargetSpec
+from evalsi.score.manifest import Circumstances, make_manifest
+from evalsi.score.request import JudgeChoice
+from evalsi.settings import Settings
+from evalsi.wiring import judge_manifests, make_judge, prices_of
+
+DEFAULT_CONCURRENCY = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """What the caller adds to a specification."""
+
+    concurrency: int | None = None
+    """Questions to the target in flight; by default the specification's, else 16."""
+    use_cache: bool = True
+    resume: bool = True
+    replay: str = ""
+    """A run whose answers stand in for the target: nobody is asked."""
+    argv: Sequence[str] = ()
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    name: str = ""
+    on_progress: Callable[[Progress], None] | None = None
+    stopped: Callable[[], bool] = lambda: False
+
+
+@contextmanager
+def running(document: RunDocument, settings: Settings, options: RunOptions) -> Generator[RunJob]:
+    """A job that is ready to run; its store is closed afterwards.
+
+    Raises: EvalsiError: whatever is wrong. Nobody has been asked then.
+    """
+    store = open_run_store(settings.database)
+    try:
+        yield _job(document, settings, options, store)
+    finally:
+        store.close()
+
+
+def _job(
+    document: RunDocument,
+    settings: Settings,
+    options: RunOptions,
+    store: RunStore,
+    answers: StoredAnswers | None = None,
+) -> RunJob:
+    spec = document.spec
+    pool = LimiterPool()
+    if options.replay:
+        answers = StoredAnswers(stored_run(store, store.find(options.replay).id))
+    target: Target | None = answers
+    if target is None and spec.target is not None:
+        target = make_target(
+            spec.target,
+            Surroundings(
+                secret=settings.secret,
+                environment=settings.environment,
+                folder=document.folder,
+                proxy=settings.proxy,
+                pool=pool,
+            ),
+            where="spec.target",
+        )
+    judges = _Judges(spec, settings, use_cache=options.use_cache)
+    plan = _summary_plan(spec)
+    concurrency = options.concurrency or (spec.target.max_concurrency if spec.target is not None else 0)
+    concurrency = concurrency or DEFAULT_CONCURRENCY
+    main = EvalContext(judge=judges.main, level=plan.level)
+    contexts = {name: EvalContext(judge=judge, level=plan.level) for name, judge in judges.named.items()}
+    panel = Panel(evaluators=bind_all(document.evaluators.refs, main, contexts), concurrency=concurrency)
+    dataset, dataset_options, source = _dataset(document, store)
+    if answers is not None and spec.dataset is None:
+        dataset = open_dataset(answers.records)
+    metadata = document.run.metadata
+    manifest = make_manifest(
+        panel.evaluators,
+        source=source,
+        dataset=dataset_options,
+        plan=plan,
+        circumstances=Circumstances(
+            evalsi_version=__version__,
+            argv=options.argv,
+            git=git_state(document.folder),
+            price_table_version=prices_of(settings).version,
+            judges=judges.manifests(),
+            name=options.name or (metadata.name if metadata is not None else ""),
+            project=(metadata.project if metadata is not None else "") or "default",
+            labels={**(metadata.labels if metadata is not None else {}), **options.labels},
+        ),
+    )
+    budget = _budget(spec)
+    price = _price_of(spec.target, prices_of(settings))
+    if budget.usd is not None and answers is None and spec.target is not None:
+        _refuse_unknown_price(spec.target, price, document)
+    return RunJob(
+        target=target,
+        dataset=dataset,
+        panel=panel,
+        plan=plan,
+        store=store,
+        clock=SystemClock(),
+        manifest=msgspec.structs.replace(manifest, spec=spec),
+        trials=max(1, spec.trials),
+        concurrency=concurrency,
+        budget=budget,
+        price=price,
+        gates=spec.gates,
+        gate_plan=plan_of(spec),
+        open_baseline=lambda reference: _baseline(reference, store, document.folder),
+        resume=options.resume,
+        judges=judges.manifests,
+        on_progress=options.on_progress,
+        stopped=options.stopped,
+        close=judges.close,
+    )
+
+
+class _Judges:
+    """The judges a specification names, made once each."""
+
+    def __init__(self, spec: RunSpec, settings: Settings, *, use_cache: bool) -> None:
+        self.named: dict[str, ModelJudge] = {}
+        self._choices: dict[str, JudgeChoice] = {}
+        wanted = {spec.judge, *(ref.judge for ref in spec.evaluators)}
+        for name in sorted(wanted & spec.judges.keys()):
+            choice = judge_choice(spec.judges[name])
+            self._choices[name] = choice
+            self.named[name] = make_judge(choice, settings, use_cache=use_cache)
+        self._settings = settings
+        self.main: ModelJudge | None = self.named.get(spec.judge)
+        if self.main is None and (settings.judge.provider or settings.judge.model):
+            choice = JudgeChoice()
+            self._choices[""] = choice
+            self.main = self.named[""] = make_judge(choice, settings, use_cache=use_cache)
+
+    def manifests(self) -> list[JudgeManifest]:
+        return [
+            manifest
+            for name, judge in self.named.items()
+            for manifest in judge_manifests(judge, self._choices[name], self._settings)()
+        ]
+
+    async def close(self) -> None:
+        for judge in self.named.values():
+            await judge.close()
+
+
+def judge_choice(spec: JudgeSpec) -> JudgeChoice:
+    """A judge of a specification as the Score door names one."""
+    return JudgeChoice(
+        provider=spec.provider,
+        model=spec.model,
+        base_url=spec.base_url,
+        api_key_env=spec.api_key_env,
+        effort=spec.effort,
+        max_tokens=spec.max_tokens or None,
+        temperature=spec.temperature,
+        top_p=spec.top_p,
+        seed=spec.seed,
+        response_format="text" if spec.response_format == "text" else "json_schema",
+        requests_per_minute=spec.requests_per_minute or None,
+        tokens_per_minute=spec.tokens_per_minute or None,
+        max_concurrency=spec.max_concurrency or None,
+        timeout_s=spec.timeout or None,
+        max_retries=spec.max_retries,
+        max_usd=spec.max_usd,
+        max_total_tokens=spec.max_total_tokens or None,
+        recording=spec.recording,
+    )
+
+
+def _summary_plan(spec: RunSpec) -> SummaryPlan:
+    summary = spec.summary
+    if summary is None:
+        return SummaryPlan()
+    return SummaryPlan(
+        level=summary.confidence_level or 0.95,
+        cluster_by=summary.cluster_by or None,
+        method="bootstrap" if summary.ci_method is CiMethod.BOOTSTRAP else "auto",
+    )
+
+
+def _budget(spec: RunSpec) -> RunBudget:
+    budget = spec.budget
+    if budget is None:
+        return RunBudget()
+    return RunBudget(
+        target_tokens=budget.max_target_tokens or None,
+        judge_tokens=budget.max_judge_tokens or None,
+        usd=budget.max_usd,
+        wall_clock_s=budget.max_wall_clock or None,
+    )
+
+
+def _price_of(target: TargetSpec | None, prices: PriceTable) -> Callable[[str, Usage], float | None]:
+    """What an answer costs: by the target's own prices, else by the table; the model asked for stands in for one that
+    the provider names differently.
+    """
+    if target is not None and target.pricing is not None:
+        own = Price(input=target.pricing.input_per_mtok, output=target.pricing.output_per_mtok)
+        table = PriceTable(version="spec", models={target.model or "target": own})
+        return lambda _, usage: table.cost(target.model or "target", usage).usd
+    asked = target.model if target is not None else ""
+
+    def price(model: str, usage: Usage) -> float | None:
+        known = model if prices.find(model) is not None else asked
+        return prices.cost(known, usage).usd
+
+    return price
+
+
+def _refuse_unknown_price(
+    target: TargetSpec, price: Callable[[str, Usage], float | None], document: RunDocument
+) -> None:
+    if price(target.model, Usage(input_tokens=1, output_tokens=1)) is None:
+        raise InvalidSpecError(
+            f"a budget in dollars cannot be kept: the price of {target.model or 'the target'!r} is unknown",
+            where=document.where("spec.budget"),
+            hint="give target.pricing, or a budget in tokens",
+        )
+
+
+def _dataset(document: RunDocument, store: RunStore) -> tuple[Dataset, DatasetOptions, str]:
+    source = document.spec.dataset
+    if source is None:
+        return open_dataset([]), DatasetOptions(), ""
+    options = DatasetOptions(
+        mapping=source.mapping,
+        limit=source.limit or None,
+        where=source.where or None,
+        sample=source.sample or None,
+        seed=source.seed,
+        on_invalid="skip" if source.skip_invalid else "stop",
+        format=source.format or None,
+    )
+    data: Any
+    if source.inline is not None:
+        data, name = list(source.inline.records), "inline"
+    elif source.run is not None:
+        run = stored_run(store, store.find(source.run.run_id).id)
+        data, name = StoredAnswers(run).outputs(source.run.trial), f"run {source.run.run_id}"
+    elif source.uri is not None:
+        data = name = source.uri
+    elif source.path is not None:
+        data = name = source.path if source.path == "-" else str(document.folder / source.path)
+    else:
+        raise UsageError("this kind of dataset needs a server", hint="name a path, a uri, inline records or a run")
+    dataset = open_dataset(data, options=options)
+    return dataset, options, name
+
+
+def _baseline(reference: str, store: RunStore, folder: Path) -> GradedRun:
+    """The run that a gate names. Raises: NotFoundError."""
+    named = baseline_reference(reference)
+    if named.path:
+        return read_document(folder / named.path)
+    if not named.labels:
+        return stored_run(store, store.find(named.run).id)
+    for row in store.runs():
+        if row.status == "succeeded" and named.labels.items() <= row.labels.items():
+            return stored_run(store, row.id)
+    wanted = ", ".join(f"{key}={value}" for key, value in named.labels.items())
+    raise NotFoundError(f"there is no finished run labelled {wanted}")
