@@ -36,7 +36,12 @@ from evalsi.cli.terminal import as_json, console, figure, say
 @click.option(
     "--flips", "max_flips", type=click.IntRange(min=0), default=5, show_default=True, help="Changed records to show."
 )
-@click.option("--report", "report_path", metavar="FILE", help="Write an HTML report of CANDIDATE with the comparison.")
+@click.option(
+    "--report",
+    "report_path",
+    metavar="FILE",
+    help="Write a report of CANDIDATE with the comparison: .html, .md or .xml (JUnit).",
+)
 @click.option(
     "--format", "output_format", type=click.Choice(["table", "json", "md"]), default="table", show_default=True
 )

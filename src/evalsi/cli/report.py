@@ -12,7 +12,7 @@ from evalsi.cli.terminal import say
     "--out",
     required=True,
     metavar="FILE",
-    help="Where to write: .html (one file, no network) or .md; - prints Markdown.",
+    help="Where to write: .html (one file, no network), .md or .xml (JUnit); - prints Markdown.",
 )
 @click.option("--baseline", metavar="RUN", help="Show the comparison with this run too.")
 @click.option(
