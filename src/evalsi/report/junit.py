@@ -111,7 +111,7 @@ class _Suite:
         spent_s = max(0.0, (finished - started).total_seconds()) if started and finished else 0.0
         self._file.write(
             '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
-            f'<testsuite id="0" package="evalsi" name={_attribute(self._run.title)} hostname="localhost" '
+            f'<testsuite id="0" package="evalsi" name={_name(self._run.title)} hostname="localhost" '
             f'timestamp="{stamp}" time="{spent_s:.3f}" '
         )
         counts_at = self._file.tell()
@@ -122,14 +122,14 @@ class _Suite:
         facts |= {f"label.{key}": value for key, value in sorted(manifest.labels.items())}
         for name, value in facts.items():
             if value:
-                self._file.write(f"<property name={_attribute(name)} value={_attribute(value)}/>\n")
+                self._file.write(f"<property name={_name(name)} value={_attribute(value)}/>\n")
         self._file.write("</properties>\n")
         return counts_at
 
     def _put(self, case: _Case) -> None:
         self._written[case.ending] += 1
         opening = (
-            f"<testcase classname={_attribute(f'{self._run.title}.{case.group}')} name={_attribute(case.name)} "
+            f"<testcase classname={_attribute(f'{self._run.title}.{case.group}')} name={_name(case.name)} "
             f'time="{max(0.0, case.duration_s):.3f}"'
         )
         if case.ending == "passed":
@@ -297,3 +297,8 @@ def _text(text: str) -> str:
 
 def _attribute(text: str, most: int = 400) -> str:
     return f'"{escape(one_line(_visible(text[: 4 * most]), most))}"'
+
+
+def _name(text: str) -> str:
+    """An attribute that must not be empty."""
+    return _attribute(text if text.strip() else "(no name)")
