@@ -1,8 +1,9 @@
 """A run as GitHub Actions shows it: annotations on the changed files, and a summary of the job.
 
 Annotations are workflow commands, lines that the runner reads in what a step prints. What always holds: text of others
-can neither end such a line nor start one. What a command prints besides goes through `inert_log`, for the runner looks
-for commands in every line. The environment is not read here: paths come as arguments.
+can neither end such a line nor start one. (The runner looks for commands in every line that is printed: what else the
+command line prints is made harmless by `core.inert.inert_log`.) The environment is not read here: paths come as
+arguments.
 """
 
 import re
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from evalsi.core.errors import EvalsiError
 from evalsi.report.comparison import Comparison
 from evalsi.report.figures import bounds, count, plural, signed
 from evalsi.report.gate_line import GateLine, gate_line
@@ -26,8 +28,8 @@ MOST_SUMMARY_BYTES = 1_000_000
 """GitHub refuses the summary of a step above 1 MiB, the whole of it."""
 _IN_DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _IN_PROPERTY = _IN_DATA | {":": "%3A", ",": "%2C"}
-_COMMAND_START = re.compile(r"^(\s*)::", re.MULTILINE)
-_OLD_COMMAND = re.compile(r"##\[")
+
+_FILE_AND_LINE = re.compile(r"(?P<file>.+?):(?P<line>\d{1,9})(?::\d+)?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +112,13 @@ def append_summary(path: Path, run: GradedRun, *, comparison: Comparison | None 
         file.write(said)
 
 
+def error_annotation(error: EvalsiError, root: Path | None) -> Annotation:
+    """What stopped a command before there was a run, beside the line of the file that is to blame."""
+    found = _FILE_AND_LINE.fullmatch(error.where or "")
+    place = place_of(Path(found["file"]), root, int(found["line"])) if found else NOWHERE
+    return Annotation(level="error", title=f"evalsi: {error.code}", message=str(error), place=place)
+
+
 def place_of(path: Path, root: Path | None, line: int | None = None) -> Place:
     """`path` as a place in the repository that is checked out at `root`; nowhere when it lies outside.
 
@@ -119,15 +128,6 @@ def place_of(path: Path, root: Path | None, line: int | None = None) -> Place:
     whole = path.resolve()
     base = (root or Path.cwd()).resolve()
     return Place(file=whole.relative_to(base).as_posix(), line=line) if whole.is_relative_to(base) else NOWHERE
-
-
-def inert_log(text: str) -> str:
-    r"""`text` for the log of a step, with nothing in it that the runner takes for a command.
-
-    A sign is spelt out, `\u003a:` for `::` at the beginning of a line and `\u0023#[` for `##[`, which in a JSON text
-    means the same. An invisible character between would not do: runners compare texts as people read them.
-    """
-    return _OLD_COMMAND.sub(r"\\u0023#[", _COMMAND_START.sub(r"\1\\u003a:", text))
 
 
 def _of_gate(line: GateLine, place: Place) -> Annotation:
