@@ -40,6 +40,12 @@ class Settings:
     """EVALSI_PRICES: a JSON file with prices that go before the shipped table."""
     proxy: str = ""
     """HTTPS_PROXY or HTTP_PROXY: how model providers are reached; empty for directly."""
+    github_actions: bool = False
+    """GITHUB_ACTIONS: whether this is a job of GitHub Actions, which sets it; `--ci github` and `--ci none` decide it."""
+    github_step_summary: Path | None = None
+    """GITHUB_STEP_SUMMARY: the file that GitHub shows as the summary of the job."""
+    github_workspace: Path | None = None
+    """GITHUB_WORKSPACE: the folder the repository is checked out in; annotations name files from there."""
     judge: JudgeDefaults = field(default_factory=JudgeDefaults)
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """Where secrets are looked up by name; never printed, never stored."""
@@ -52,6 +58,7 @@ class Settings:
             **{entry.name: env.get(f"EVALSI_JUDGE_{entry.name.upper()}", "") for entry in fields(JudgeDefaults)}
         )
         cache_dir, prices = env.get("EVALSI_CACHE_DIR"), env.get("EVALSI_PRICES")
+        summary, workspace = env.get("GITHUB_STEP_SUMMARY"), env.get("GITHUB_WORKSPACE")
         return cls(
             directory=Path(env.get("EVALSI_DIR") or ".evalsi"),
             cache_dir=Path(cache_dir) if cache_dir else None,
@@ -61,6 +68,9 @@ class Settings:
             or env.get("HTTP_PROXY")
             or env.get("http_proxy")
             or "",
+            github_actions=env.get("GITHUB_ACTIONS") == "true",
+            github_step_summary=Path(summary) if summary else None,
+            github_workspace=Path(workspace) if workspace else None,
             judge=judge,
             environment=env,
         )

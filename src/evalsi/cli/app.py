@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import click
 
 from evalsi.cli.terminal import write_plainly
+from evalsi.core.inert import inert_log
 from evalsi.core.version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -96,6 +97,6 @@ def run(arguments: Sequence[str]) -> int:
         if not isinstance(error, EvalsiError):
             click.echo("this is a fault of evalsi, not of what was asked; please report it with what follows", err=True)
             raise
-        click.echo(f"error: {error}", err=True)
+        click.echo(inert_log(f"error: {error}"), err=True)
         return error.exit_status
     return status if isinstance(status, int) else 0

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from evalsi.cli.ci import Build, ci_option
 from evalsi.cli.terminal import as_json, console, figure, say
 
 
@@ -36,7 +37,13 @@ from evalsi.cli.terminal import as_json, console, figure, say
 @click.option(
     "--flips", "max_flips", type=click.IntRange(min=0), default=5, show_default=True, help="Changed records to show."
 )
-@click.option("--report", "report_path", metavar="FILE", help="Write an HTML report of CANDIDATE with the comparison.")
+@click.option(
+    "--report",
+    "report_path",
+    metavar="FILE",
+    help="Write a report of CANDIDATE with the comparison: .html, .md or .xml (JUnit).",
+)
+@ci_option
 @click.option(
     "--format", "output_format", type=click.Choice(["table", "json", "md"]), default="table", show_default=True
 )
@@ -50,43 +57,63 @@ def compare(baseline: str, candidate: str, **flags: Any) -> int:
     Records are paired by id; differences come with an interval, a test adjusted for the number of metrics, and the
     smallest difference that this many pairs could have shown. Exit status: 0, or 3 when a --gate regressed.
     """  # noqa: D301
+    from dataclasses import replace
     from pathlib import Path
 
     from evalsi.compare.compare_runs import compare_runs
-    from evalsi.compare.gates import check_gates, gate_of
-    from evalsi.compare.markdown import as_markdown, margins_of
+    from evalsi.compare.gates import check_gates, gate_of, gate_results
+    from evalsi.compare.markdown import margins_of
     from evalsi.compare.paired_metric import ComparePlan
     from evalsi.core.errors import NothingScoredError
     from evalsi.settings import Settings
     from evalsi.wiring import reading_run
 
     settings = Settings.from_environment()
-    gates = [gate_of(text) for text in flags["gates"]]
-    plan = ComparePlan(level=flags["confidence"], margins=margins_of(flags["margins"]))
-    with reading_run(baseline, settings) as before, reading_run(candidate, settings) as after:
-        comparison = compare_runs(
-            before,
-            after,
-            plan,
-            metrics=flags["metrics"],
-            cluster_by=flags["cluster_by"],
-            max_flips=max(flags["max_flips"], 50 if flags["report_path"] else 0),
-        )
+    with Build(flags["ci"], settings) as build:
         if flags["report_path"] is not None:
-            from evalsi.report.report_options import ReportOptions
-            from evalsi.report.write import write_report
+            from evalsi.report.write import check_report_path
 
-            write_report(after, Path(flags["report_path"]), ReportOptions(comparison=comparison))
+            check_report_path(Path(flags["report_path"]))
+        gates = [gate_of(text) for text in flags["gates"]]
+        plan = ComparePlan(level=flags["confidence"], margins=margins_of(flags["margins"]))
+        with reading_run(baseline, settings) as before, reading_run(candidate, settings) as after:
+            comparison = compare_runs(
+                before,
+                after,
+                plan,
+                metrics=flags["metrics"],
+                cluster_by=flags["cluster_by"],
+                max_flips=max(flags["max_flips"], 50 if flags["report_path"] else 0),
+            )
+            _print(comparison, flags)
+            if comparison.verdict == "NO DATA":
+                raise NothingScoredError("there is nothing to compare", hint="; ".join(comparison.warnings) or None)
+            decided = gate_results(gates, comparison)
+            if flags["report_path"] is not None:
+                from evalsi.report.report_options import ReportOptions
+                from evalsi.report.write import write_report
+
+                judged = replace(after, gates=[*after.gates, *decided])
+                write_report(judged, Path(flags["report_path"]), ReportOptions(comparison=comparison))
+            build.tell(
+                replace(after, gates=decided),
+                file=candidate if Path(candidate).is_file() else "",
+                comparison=comparison,
+                gated=[gate.metric for gate in gates],
+            )
+        return check_gates(gates, comparison)
+
+
+def _print(comparison: Any, flags: dict[str, Any]) -> None:
     match flags["output_format"]:
         case "json":
             print(as_json({"verdict": comparison.verdict, **vars(comparison)}))
         case "md":
+            from evalsi.compare.markdown import as_markdown
+
             print(as_markdown(comparison, max_flips=flags["max_flips"]))
         case _:
             print_comparison(comparison, max_flips=flags["max_flips"])
-    if comparison.verdict == "NO DATA":
-        raise NothingScoredError("there is nothing to compare", hint="; ".join(comparison.warnings) or None)
-    return check_gates(gates, comparison)
 
 
 def print_comparison(comparison: Any, *, max_flips: int) -> None:

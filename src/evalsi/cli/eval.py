@@ -81,7 +81,7 @@ from evalsi.cli.terminal import say
     "--resume/--no-resume", default=True, show_default=True, help="Continue an interrupted run of the same work."
 )
 @click.option("--output", metavar="FILE", help="Write results: .json (everything), .jsonl, .csv or .parquet.")
-@click.option("--report", "report_path", metavar="FILE", help="Write a report: .html or .md.")
+@click.option("--report", "report_path", metavar="FILE", help="Write a report: .html, .md or .xml (JUnit).")
 @click.option(
     "--format",
     "output_format",

@@ -12,7 +12,7 @@ from evalsi.cli.terminal import say
     "--out",
     required=True,
     metavar="FILE",
-    help="Where to write: .html (one file, no network) or .md; - prints Markdown.",
+    help="Where to write: .html (one file, no network), .md or .xml (JUnit); - prints Markdown.",
 )
 @click.option("--baseline", metavar="RUN", help="Show the comparison with this run too.")
 @click.option(
@@ -38,6 +38,7 @@ def report(run: str, out: str, baseline: str | None, examples: int, slices: tupl
     from pathlib import Path
 
     from evalsi.compare.compare_runs import compare_runs
+    from evalsi.core.inert import inert_log
     from evalsi.report.markdown_report import write_markdown
     from evalsi.report.report_options import ReportOptions
     from evalsi.report.write import check_report_path, write_report
@@ -54,7 +55,7 @@ def report(run: str, out: str, baseline: str | None, examples: int, slices: tupl
             comparison = compare_runs(stack.enter_context(reading_run(baseline, settings)), graded)
         options = ReportOptions(examples=examples, slices=list(slices) or None, title=title, comparison=comparison)
         if out == "-":
-            sys.stdout.write(write_markdown(graded, options=options))
+            sys.stdout.write(inert_log(write_markdown(graded, options=options)))
             return
         write_report(graded, Path(out), options)
     say(f"wrote {out}")

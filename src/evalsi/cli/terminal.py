@@ -1,13 +1,41 @@
 """How the command line writes: one console for tables, messages on standard error, any text on any encoding."""
 
 import codecs
+import io
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
+
+from evalsi.core.inert import inert_log
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 PIPED_WIDTH = 100
+
+
+class _Log(io.TextIOBase):
+    """A stream whose reader may be the runner of a build, which looks for commands in it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(inert_log(text))
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    @property
+    def encoding(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self._stream.encoding
+
+
 _PLAIN = {"–": "-", "→": ">", "…": "~", "·": ".", "├": "[", "┤": "]", "─": "-", "●": "o"}
 """What our own texts are drawn with, and what stands for it, in as many columns, where a stream cannot show it."""
 _PLAINLY = "evalsi.plainly"
@@ -38,12 +66,12 @@ def console() -> "Console":
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else PIPED_WIDTH
-    return Console(file=sys.stdout, width=width, highlight=False, markup=False, soft_wrap=False)
+    return Console(file=_Log(sys.stdout), width=width, highlight=False, markup=False, soft_wrap=False)
 
 
 def say(message: str) -> None:
     """One line for a person, on standard error, so that standard output stays data."""
-    print(message, file=sys.stderr, flush=True)
+    print(inert_log(message), file=sys.stderr, flush=True)
 
 
 def figure(value: float | None, digits: int = 3) -> str:
@@ -66,9 +94,9 @@ def as_json(value: Any) -> str:
 
     import msgspec
 
-    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    text = inert_log(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
     try:
         text.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
-        return json.dumps(json.loads(text), indent=2)
+        return inert_log(json.dumps(json.loads(text), indent=2))
     return text

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from evalsi.compare.compare_runs import Comparison
 from evalsi.core.errors import GateFailedError, InvalidSpecError, NothingScoredError, UnknownNameError
+from evalsi.schema import Gate, GateResult, GateVerdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,17 +40,49 @@ def check_gates(gates: Sequence[ComparisonGate], comparison: Comparison) -> int:
         NothingScoredError: a gate's metric has no data, which is never a pass.
         GateFailedError: a gate's metric regressed.
     """
-    failed: list[str] = []
-    for gate in gates:
-        metric = comparison.metric(gate.metric)
-        if metric is None:
-            raise UnknownNameError("metric in --gate", gate.metric, [each.metric for each in comparison.metrics])
-        if metric.difference is None or not metric.pairs:
-            raise NothingScoredError(f"the gate on {gate.metric} has no data: no record was scored in both runs")
-        if metric.verdict == "REGRESSED" and abs(metric.difference) > gate.drop:
-            interval = metric.interval
-            bounds = f" [{interval.low:+.3f}, {interval.high:+.3f}]" if interval is not None else ""
-            failed.append(f"{gate.metric} regressed by {abs(metric.difference):.3f}{bounds}")
+    results = gate_results(gates, comparison)
+    missing = [result.reason for result in results if result.verdict is GateVerdict.NO_DATA]
+    if missing:
+        raise NothingScoredError("; ".join(missing))
+    failed = [result.reason for result in results if not result.passed]
     if failed:
         raise GateFailedError("; ".join(failed))
     return 0
+
+
+def gate_results(gates: Sequence[ComparisonGate], comparison: Comparison) -> list[GateResult]:
+    """How each gate ended, in the form that reports and CI show.
+
+    A loss above the limit that may be chance is INCONCLUSIVE and counts as met: such a gate asks for a proof of loss.
+
+    Raises: UnknownNameError: a gate names a metric that was not compared.
+    """
+    return [_decided(gate, comparison) for gate in gates]
+
+
+def _decided(gate: ComparisonGate, comparison: Comparison) -> GateResult:
+    metric = comparison.metric(gate.metric)
+    if metric is None:
+        raise UnknownNameError("metric in --gate", gate.metric, [each.metric for each in comparison.metrics])
+    asked = Gate(metric=gate.metric, max_drop=gate.drop, baseline=comparison.baseline)
+    if metric.difference is None or not metric.pairs:
+        reason = f"the gate on {gate.metric} has no data: no record was scored in both runs"
+        return GateResult(gate=asked, verdict=GateVerdict.NO_DATA, reason=reason)
+    interval = metric.interval
+    bounds = f" [{interval.low:+.3f}, {interval.high:+.3f}]" if interval is not None else ""
+    loss = metric.difference if metric.higher_is_better is False else -metric.difference
+    verdict, reason = GateVerdict.PASSED, f"{gate.metric} changed by {metric.difference:+.3f}{bounds}"
+    if metric.verdict == "REGRESSED" and abs(metric.difference) > gate.drop:
+        verdict = GateVerdict.FAILED
+        reason = f"{gate.metric} regressed by {abs(metric.difference):.3f}{bounds}"
+    elif metric.higher_is_better is not None and loss > gate.drop:
+        verdict, reason = GateVerdict.INCONCLUSIVE, f"{reason}, which may be chance"
+    return GateResult(
+        gate=asked,
+        passed=verdict is not GateVerdict.FAILED,
+        verdict=verdict,
+        value=metric.candidate_mean,
+        baseline_value=metric.baseline_mean,
+        n=metric.pairs,
+        reason=reason,
+    )

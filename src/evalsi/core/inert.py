@@ -1,6 +1,6 @@
-"""Text that others wrote, made harmless for the place it is shown in: a spreadsheet cell, a terminal.
+"""Text that others wrote, made harmless for the place it is shown in: a spreadsheet cell, a terminal, the log of a build.
 
-Outputs of models are attacker-controlled. Every report and table shows them through these two functions, so that what
+Outputs of models are attacker-controlled. Every report and table shows them through these functions, so that what
 counts as dangerous is decided once. (HTML is escaped by its own template engine.)
 """
 
@@ -57,3 +57,17 @@ def markdown_text(text: str) -> str:
         .replace("\\<", "&lt;")
         .replace("\\>", "&gt;")
     )
+
+
+_COMMAND_START = re.compile(r"(?:^|(?<=\r))\s*::", re.MULTILINE)
+_OLD_COMMAND = re.compile(r"##\[")
+
+
+def inert_log(text: str) -> str:
+    r"""`text` for the log of a build, with nothing in it that a runner of GitHub Actions takes for a command.
+
+    A runner reads every line that a step prints: `::name …::` at the beginning of one, after spaces, and `##[name …]`
+    anywhere are commands. One sign is spelt out, `\u003a:` and `\u0023#[`, which inside a JSON text means the same. An
+    invisible character between would not do: the runner compares texts as people read them.
+    """
+    return _OLD_COMMAND.sub(r"\\u0023#[", _COMMAND_START.sub(lambda found: rf"{found[0][:-2]}\u003a:", text))

@@ -29,6 +29,7 @@ _MARKS = {
     "IMPROVED": "✅",
     "REGRESSED": "❌",
     "UNCHANGED": "🔵",
+    "INCONCLUSIVE": "❔",
 }
 _TICKS = re.compile(r"`+")
 SHOWN_CHARACTERS = 600
@@ -151,7 +152,7 @@ def _gate_table(said: Opening) -> str:
         return ""
     rows = ["| gate | metric | asks for | measured | why |", "|:--|:--|:--|--:|:--|"]
     rows += [
-        f"| {_MARKS[gate.word]} {gate.word} | {code(gate.metric, 60)} | {gate.stat} {gate.limits} | {gate.value} "
+        f"| {_MARKS[gate.word]} {gate.word} | {code(gate.name or gate.metric, 60)} | {gate.stat} {gate.limits} | {gate.value} "
         f"| {code(gate.reason) if gate.reason else ''} |"
         for gate in said.gates[:40]
     ]

@@ -4,14 +4,16 @@ Its own module because the page and the comment must open with the same words. W
 scored no other word than NOTHING SCORED or NO DATA is printed, and a gate without data is never a pass.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from evalsi.report.comparison import Comparison
 from evalsi.report.figures import bounds, count, number, percent, plural, signed
 from evalsi.report.findings import Findings
+from evalsi.report.gate_line import GateLine, GateWord, gate_line
 from evalsi.report.metric_view import MetricView
-from evalsi.schema import Gate, GateResult, GateStat, RunStatus
+from evalsi.schema import RunStatus
 
 Word = Literal[
     "PASS", "FAIL", "NO DATA", "NOTHING SCORED", "SCORED", "IMPROVED", "REGRESSED", "UNCHANGED", "INCONCLUSIVE"
@@ -22,19 +24,8 @@ _COMPARED: dict[str, Word] = {
     "UNCHANGED": "UNCHANGED",
     "INCONCLUSIVE": "INCONCLUSIVE",
 }
+_WORST_FIRST: tuple[GateWord, ...] = ("FAIL", "NO DATA", "INCONCLUSIVE")
 SMALL_N = 30
-
-
-@dataclass(frozen=True, kw_only=True)
-class GateLine:
-    """A gate in words, for example stat "mean", limits "≥ 0.9"."""
-
-    word: Literal["PASS", "FAIL", "NO DATA"]
-    metric: str
-    stat: str
-    limits: str
-    value: str
-    reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,18 +53,25 @@ def opening(findings: Findings) -> Opening:
     warnings = _warnings(findings)
     if findings.scored == 0:
         return Opening(word="NOTHING SCORED", metric="", sentence=_nothing(findings), gates=gates, warnings=warnings)
-    words = [gate.word for gate in gates]
-    word: Word = "SCORED"
     if gates:
-        word = "FAIL" if "FAIL" in words else "NO DATA" if "NO DATA" in words else "PASS"
-    deciding = next((gate for gate in gates if gate.word == word), None)
-    if deciding is not None:
-        sentence = f"{_decided(deciding, findings)} {words.count('PASS')} of {plural(len(gates), 'gate')} met."
+        word = verdict_of(gates)
+        deciding = next((gate for gate in gates if gate.word == word), gates[0])
+        met = sum(gate.met for gate in gates)
+        sentence = f"{_decided(deciding, findings)} {met} of {plural(len(gates), 'gate')} met."
         return Opening(word=word, metric=deciding.metric, sentence=sentence, gates=gates, warnings=warnings)
     if findings.comparison is not None:
         return _compared(findings.comparison, gates, warnings)
     view = (findings.headline or [view for view in findings.metrics if view.summary.n])[0]
-    return Opening(word=word, metric=view.name, sentence=_measured(view, findings), gates=gates, warnings=warnings)
+    return Opening(word="SCORED", metric=view.name, sentence=_measured(view, findings), gates=gates, warnings=warnings)
+
+
+def verdict_of(gates: Sequence[GateLine]) -> GateWord:
+    """The gates as one word: the worst of those that are not met, PASS where every one is. There is at least one."""
+    open_words = {gate.word for gate in gates if not gate.met}
+    for word in _WORST_FIRST:
+        if word in open_words:
+            return word
+    return "PASS"
 
 
 def _compared(comparison: Comparison, gates: list[GateLine], warnings: list[Remark]) -> Opening:
@@ -90,38 +88,18 @@ def _compared(comparison: Comparison, gates: list[GateLine], warnings: list[Rema
     return Opening(word=word, metric=one.metric, sentence=sentence, gates=gates, warnings=warnings)
 
 
-def gate_line(result: GateResult) -> GateLine:
-    gate = result.gate or Gate()
-    stat = {
-        GateStat.CI_LOW: "lower bound",
-        GateStat.CI_HIGH: "upper bound",
-        GateStat.ERROR_RATE: "error rate",
-    }.get(gate.stat, "mean")
-    limits = [f"≥ {_limit(gate.min)}"] if gate.min is not None else []
-    limits += [f"≤ {_limit(gate.max)}"] if gate.max is not None else []
-    word = "NO DATA" if result.value is None else "PASS" if result.passed else "FAIL"
-    return GateLine(
-        word=word,
-        metric=gate.metric,
-        stat=stat,
-        limits=" and ".join(limits),
-        value=number(result.value),
-        reason=result.reason,
-    )
-
-
-def _limit(value: float) -> str:
-    return f"{value:g}"
-
-
 def _decided(gate: GateLine, findings: Findings) -> str:
     """The number that decided, with its interval."""
-    asked = f"the gate asks for {gate.limits}" if gate.limits else "the gate sets no limit"
+    if gate.is_condition:
+        return {"PASS": "is true.", "FAIL": "is false."}.get(gate.word, "has no answer.")
+    asked = f"the gate asks for {gate.asks}" if gate.limits else "the gate sets no limit"
     if gate.word == "NO DATA":
         return f"has no {gate.stat}; {asked}."
     summary = findings.run.summary(gate.metric)
-    interval = f" {bounds(summary.ci)}" if summary is not None and summary.ci is not None else ""
-    return f"{gate.stat} {gate.value}{interval if gate.stat == 'mean' else ''}; {asked}."
+    interval = gate.ci or (summary.ci if summary is not None and gate.stat == "mean" else None)
+    measured = f"{gate.measured} {gate.value}{f' {bounds(interval)}' if interval is not None else ''}"
+    before = f", before {gate.baseline}" if gate.baseline else ""
+    return f"{measured}{before}; {asked}."
 
 
 def _measured(view: MetricView, findings: Findings) -> str:

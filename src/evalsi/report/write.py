@@ -1,4 +1,4 @@
-"""A report as a file, by its ending: `.html` is one file that needs nothing else, `.md` is a comment."""
+"""A report as a file, by its ending: `.html` is one file that needs nothing else, `.md` a comment, `.xml` JUnit's form."""
 
 from pathlib import Path
 
@@ -6,20 +6,25 @@ from evalsi.core.errors import UsageError
 from evalsi.report.report_options import ReportOptions
 from evalsi.results.graded_run import GradedRun
 
-ENDINGS = (".html", ".htm", ".md")
+ENDINGS = (".html", ".htm", ".md", ".xml")
 
 
 def write_report(run: GradedRun, path: Path, options: ReportOptions | None = None) -> None:
-    """Writes the report of `run` to `path`. Raises: UsageError: an ending that is neither HTML nor Markdown."""
+    """Writes the report of `run` to `path`. Raises: UsageError: an ending that is none of `ENDINGS`."""
     from evalsi.report.html_report import write_html
+    from evalsi.report.junit import write_junit
     from evalsi.report.markdown_report import write_markdown
 
     check_report_path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path.suffix.lower() == ".md":
-        path.write_text(write_markdown(run, options=options or ReportOptions()), encoding="utf-8")
-    else:
-        write_html(run, path, options=options or ReportOptions())
+    chosen = options or ReportOptions()
+    match path.suffix.lower():
+        case ".md":
+            path.write_text(write_markdown(run, options=chosen), encoding="utf-8")
+        case ".xml":
+            write_junit(run, path, comparison=chosen.comparison)
+        case _:
+            write_html(run, path, options=chosen)
 
 
 def check_report_path(path: Path) -> None:
