@@ -89,14 +89,25 @@ def figure(value: float | None, digits: int = 3) -> str:
 
 
 def as_json(value: Any) -> str:
-    """JSON for `--format json`: indented, keys in their own order, characters kept where standard output has them."""
+    """JSON for `--format json`: indented, keys in their own order, characters kept where standard output has them.
+
+    Messages of the schema are written as files carry them: zero and false are there, what is empty is not.
+    """
     import json
 
     import msgspec
 
-    text = inert_log(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    values = [_in_file_form(each) for each in value] if isinstance(value, (list, tuple)) else _in_file_form(value)  # pyright: ignore[reportUnknownVariableType]
+    text = inert_log(msgspec.json.format(msgspec.json.encode(values), indent=2).decode())
     try:
         text.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
         return inert_log(json.dumps(json.loads(text), indent=2))
     return text
+
+
+def _in_file_form(value: Any) -> Any:
+    from evalsi.schema import json_codec
+
+    is_message = type(value).__module__.startswith("evalsi.schema.generated.")
+    return json_codec.to_jsonable(value, camel=False) if is_message else value

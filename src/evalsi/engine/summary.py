@@ -214,7 +214,7 @@ class SummaryBuilder:
             n=scored,
             mean=estimate.value,
             std=tally.moments.std,
-            ci=confidence_interval(estimate.interval),
+            ci=confidence_interval(estimate.interval, spec),
             skipped=int(counts.outcomes[SKIPPED]),
             errors=int(counts.outcomes[ERROR]),
             cancelled=int(counts.outcomes[CANCELLED]),
@@ -278,10 +278,13 @@ def bounds_of(spec: MetricSpec | None) -> tuple[float, float] | None:
     return spec.min, spec.max
 
 
-def confidence_interval(interval: Interval | None) -> ConfidenceInterval | None:
+def confidence_interval(interval: Interval | None, spec: MetricSpec | None) -> ConfidenceInterval | None:
+    """The interval, cut off where the output's range ends: what cannot be is no part of it."""
     if interval is None:
         return None
-    return ConfidenceInterval(low=interval.low, high=interval.high, level=interval.level, method=interval.method)
+    low = interval.low if spec is None or spec.min is None else max(interval.low, spec.min)
+    high = interval.high if spec is None or spec.max is None else min(interval.high, spec.max)
+    return ConfidenceInterval(low=low, high=high, level=interval.level, method=interval.method)
 
 
 def cluster_key(record: Record, path: str) -> str:

@@ -13,7 +13,7 @@ import msgspec
 
 from evalsi.engine.columns import SCORED, Column, EvaluatorColumns, results
 from evalsi.results.graded_run import GradedRun
-from evalsi.schema import EvaluationResult, ResultsLayout
+from evalsi.schema import EvaluationResult, ResultsLayout, json_codec
 
 API_VERSION = "evals.si/v1alpha1"
 _ENCODER = msgspec.json.Encoder()
@@ -29,15 +29,19 @@ def write_document(run: GradedRun, path: Path) -> None:
 
 def document_parts(run: GradedRun) -> Iterator[bytes]:
     """The document in order, in pieces of about a batch."""
-    yield b'{"api_version":' + _ENCODER.encode(API_VERSION) + b',\n"manifest":' + _ENCODER.encode(run.manifest)
-    yield b',\n"summaries":' + _ENCODER.encode(run.summaries)
-    yield b',\n"gates":' + _ENCODER.encode(run.gates)
-    yield b',\n"layout":' + _ENCODER.encode(_layout(run))
+    yield b'{"api_version":' + _ENCODER.encode(API_VERSION) + b',\n"manifest":' + json_codec.encode_file(run.manifest)
+    yield b',\n"summaries":' + _array(run.summaries)
+    yield b',\n"gates":' + _array(run.gates)
+    yield b',\n"layout":' + json_codec.encode_file(_layout(run))
     yield b',\n"records":['
     yield from _joined(rows.records_jsonl.rstrip(b"\n").replace(b"\n", b",\n") for rows in run.read_rows())
     yield b'\n],\n"results":['
     yield from _joined(",\n".join(lines).encode() for lines in result_lines_of(run))
     yield b"\n]}\n"
+
+
+def _array(messages: Sequence[msgspec.Struct]) -> bytes:
+    return b"[" + b",".join(map(json_codec.encode_file, messages)) + b"]"
 
 
 def _layout(run: GradedRun) -> ResultsLayout:

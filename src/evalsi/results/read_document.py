@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from math import nan
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import msgspec
 
@@ -27,6 +27,8 @@ from evalsi.schema import (
     Usage,
     json_codec,
 )
+
+Message = TypeVar("Message", bound=msgspec.Struct)
 
 BATCH_ROWS = 1024
 _CODES = {"scored": 1, "skipped": 2, "error": 3, "cancelled": 4}
@@ -107,7 +109,7 @@ def _ours(path: Path) -> GradedRun:
             key, _, value = line.rstrip(b",\n").partition(b":")
             header[key] = value
         records_at = file.tell()
-        layout = msgspec.json.decode(header[b'"layout"'], type=ResultsLayout)
+        layout = json_codec.decode(header[b'"layout"'], ResultsLayout)
         if sum(1 for _ in _lines(file)) != layout.records:
             raise _unfinished(path)
         file.readline()
@@ -116,7 +118,7 @@ def _ours(path: Path) -> GradedRun:
         if file.read() != b"]}\n":
             raise _unfinished(path)
     width = len(layout.evaluators)
-    manifest = msgspec.json.decode(header[b'"manifest"'], type=RunManifest)
+    manifest = json_codec.decode(header[b'"manifest"'], RunManifest)
     outputs = {
         evaluator.name: [spec.name for spec in evaluator.manifest.outputs]
         for evaluator in manifest.evaluators
@@ -151,11 +153,15 @@ def _ours(path: Path) -> GradedRun:
     return GradedRun(
         source=str(path),
         manifest=manifest,
-        summaries=msgspec.json.decode(header[b'"summaries"'], type=list[MetricSummary]),
-        gates=msgspec.json.decode(header.get(b'"gates"', b"[]"), type=list[GateResult]),
+        summaries=_messages(header[b'"summaries"'], MetricSummary),
+        gates=_messages(header.get(b'"gates"', b"[]"), GateResult),
         read_rows=read,
         whole=whole,
     )
+
+
+def _messages(array: bytes, kind: type[Message]) -> list[Message]:
+    return [json_codec.convert(each, kind) for each in msgspec.json.decode(array, type=list[dict[str, Any]])]
 
 
 def _unfinished(path: Path) -> InvalidDataError:

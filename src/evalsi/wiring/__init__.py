@@ -174,18 +174,24 @@ def make_judge(choice: JudgeChoice, settings: Settings, *, use_cache: bool = Tru
         effort=choice.effort or None,
         response_format=choice.response_format,
     )
+    model = _chat_model(choice, settings)
     cache = None
     if use_cache and choice.provider != "recorded":
         from evalsi.infra.reply_cache import SqliteReplyCache
 
         cache = SqliteReplyCache(settings.reply_cache)
-    return ModelJudge(
-        _chat_model(choice, settings),
-        judge_settings,
-        cache=cache,
-        prices=prices_of(settings),
-        budget=Budget(max_usd=choice.max_usd, max_tokens=choice.max_total_tokens),
-    )
+    try:
+        return ModelJudge(
+            model,
+            judge_settings,
+            cache=cache,
+            prices=prices_of(settings),
+            budget=Budget(max_usd=choice.max_usd, max_tokens=choice.max_total_tokens),
+        )
+    except EvalsiError:
+        if cache is not None:
+            cache.close()
+        raise
 
 
 def with_defaults(choice: JudgeChoice, settings: Settings) -> JudgeChoice:

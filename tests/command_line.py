@@ -1,0 +1,70 @@
+"""The command line as tests use it: as a process of its own, or in this one where nothing needs a process."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from evalsi.cli.app import run
+
+DATA = [
+    {"id": "fr", "input": "Capital of France?", "output": "Paris", "reference": "Paris", "topic": "cities"},
+    {"id": "jp", "input": "Capital of Japan?", "output": "Kyoto", "reference": "Tokyo", "topic": "cities"},
+    {"id": "sum", "input": "17 + 25?", "output": "42", "reference": "42", "topic": "numbers"},
+    {"id": "é", "input": "Half of 9?", "output": "4,5 – “fünf”?", "reference": "4.5", "topic": "numbers"},
+]
+
+
+class Ended(NamedTuple):
+    """How a command ended: exit status, standard output, standard error."""
+
+    status: int
+    out: str
+    err: str
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """This process's environment without anything that evalsi or a terminal would read, and `extra`."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("EVALSI_", "OPENAI", "ANTHROPIC"))}
+    for name in ("NO_COLOR", "FORCE_COLOR", "PYTHONIOENCODING", "COLUMNS", "HTTP_PROXY", "HTTPS_PROXY"):
+        kept.pop(name, None)
+    return kept | dict(extra or {})
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "evalsi", *arguments]
+
+
+def evalsi(
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, stdin: str | None = None, encoding: str = "utf-8"
+) -> Ended:
+    """Runs `evalsi` as a process."""
+    done = subprocess.run(
+        command(*arguments),
+        cwd=cwd,
+        env=environment(env),
+        input=stdin.encode() if stdin is not None else None,
+        stdin=subprocess.DEVNULL if stdin is None else None,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    return Ended(done.returncode, done.stdout.decode(encoding), done.stderr.decode(encoding))
+
+
+def evalsi_here(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ended:
+    """Runs `evalsi` in this process and its current folder. A traceback would be an exception."""
+    capsys.readouterr()
+    status = run(arguments)
+    said = capsys.readouterr()
+    return Ended(status, said.out, said.err)
+
+
+def write_jsonl(path: Path, rows: Sequence[Mapping[str, Any]] = DATA) -> Path:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return path
