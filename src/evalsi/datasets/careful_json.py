@@ -33,10 +33,10 @@ def read_json(text: bytes) -> tuple[Any, bool]:
         raise fault from None
     except (_SuspicionError, RecursionError, ValueError):
         raise _fault(decoded) or RowError("a number has too many digits") from None
-    if _deeper_than(value, MAX_DEPTH):
+    if deeper_than(value, MAX_DEPTH):
         raise _fault(decoded) or RowError(_TOO_DEEP)
     if _SURROGATE.search(decoded) or "\\ud" in decoded or "\\uD" in decoded:
-        return _without_surrogates(value)
+        return without_surrogates(value)
     return value, False
 
 
@@ -153,15 +153,17 @@ def _fits(number: str) -> bool:
     return True
 
 
-def _deeper_than(value: Any, levels: int) -> bool:
+def deeper_than(value: Any, levels: int) -> bool:
+    """Whether `value` nests deeper than `levels`."""
     if isinstance(value, dict):
-        return levels == 0 or any(_deeper_than(inner, levels - 1) for inner in value.values())  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+        return levels == 0 or any(deeper_than(inner, levels - 1) for inner in value.values())  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
     if isinstance(value, list):
-        return levels == 0 or any(_deeper_than(inner, levels - 1) for inner in value)  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+        return levels == 0 or any(deeper_than(inner, levels - 1) for inner in value)  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
     return False
 
 
-def _without_surrogates(value: Any) -> tuple[Any, bool]:
+def without_surrogates(value: Any) -> tuple[Any, bool]:
+    """`value` with lone surrogates replaced by their escapes, and whether there were any."""
     plain = json.dumps(value, ensure_ascii=False)
     if not _SURROGATE.search(plain):
         return value, False

@@ -48,7 +48,8 @@ def open_dataset(
 
     Args:
         source: A file (JSON Lines, JSON, CSV, TSV, Parquet; plain, .gz or .zst), a folder or a pattern of such files, "-"
-            for standard input, `hf://owner/name?split=test`, an iterable of dicts or records, a pandas or polars
+            for standard input, `hf://owner/name?split=test`, a log of another tool (`inspect://path`; see
+            `evalsi.datasets.imports`), an iterable of dicts or records, a pandas or polars
             DataFrame, a pyarrow Table. An iterator that can run only once is kept in a temporary file.
         options: How it is read.
 

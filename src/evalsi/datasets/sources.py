@@ -65,6 +65,8 @@ def _of_text(source: str, file_format: str | None) -> tuple[str, list[Part]]:
         from evalsi.datasets.hub import of_hub
 
         return source, [of_hub(source)]
+    if (logs := _of_logs(source)) is not None:
+        return source, logs
     if _SCHEME.match(source):
         raise InvalidDataError(
             f"{source!r} is an address, and datasets are not fetched", hint="download it and name the file"
@@ -81,6 +83,18 @@ def _of_text(source: str, file_format: str | None) -> tuple[str, list[Part]]:
             )
         return source, [_of_file(file, file_format) for file in files]
     return source, _of_path(path, file_format)
+
+
+def _of_logs(source: str) -> list[Part] | None:
+    """The logs of another tool; None when `source` names none. Several logs may use the same ids for other cases."""
+    if not _SCHEME.match(source):
+        return None
+    from evalsi.datasets.imports import LogRows, is_log_address, open_logs
+
+    if not is_log_address(source):
+        return None
+    logs = open_logs(source)
+    return [LogRows(log, prefix=f"{log.label}/" if len(logs) > 1 else "") for log in logs]
 
 
 def _of_path(path: Path, file_format: str | None) -> list[Part]:
