@@ -17,6 +17,8 @@ from evalsi.core.version import __version__
 COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("evalsi.cli.eval:evaluate", "Grade outputs that exist."),
     "compare": ("evalsi.cli.compare:compare", "Compare two runs, record by record."),
+    "matrix": ("evalsi.cli.matrix:matrix", "Compare several runs on the records they share."),
+    "analyze": ("evalsi.cli.analyze:analyze", "Ask many runs in SQL, or slice a metric by metadata."),
     "report": ("evalsi.cli.report:report", "Write an HTML or Markdown report of a run."),
     "runs": ("evalsi.cli.runs:runs", "List, show and remove stored runs."),
     "catalog": ("evalsi.cli.catalog:catalog", "List evaluators, or show one."),
