@@ -117,13 +117,10 @@ def compare_values(
 
 def decide(metrics: list[PairedMetric], plan: ComparePlan) -> list[PairedMetric]:
     """Adjusts the tests for their number and gives each metric its verdict."""
-    tested = [metric for metric in metrics if metric.p_value is not None]
-    adjusted = dict(
-        zip((m.metric for m in tested), holm([m.p_value for m in tested if m.p_value is not None]), strict=True)
-    )
+    adjusted = iter(holm([metric.p_value for metric in metrics if metric.p_value is not None]))
     decided: list[PairedMetric] = []
     for metric in metrics:
-        with_p = replace(metric, p_adjusted=adjusted.get(metric.metric))
+        with_p = replace(metric, p_adjusted=None if metric.p_value is None else next(adjusted))
         decided.append(replace(with_p, verdict=_verdict(with_p, plan)))
     return decided
 
