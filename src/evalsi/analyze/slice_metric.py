@@ -14,6 +14,7 @@ import numpy as np
 
 from evalsi.analyze.run_database import RunDatabase
 from evalsi.core.errors import UnknownNameError, UsageError
+from evalsi.core.natural_order import natural_order
 from evalsi.stats import (
     ClusterTotals,
     Estimate,
@@ -93,7 +94,7 @@ def slice_metric(
     if len(counted) > MOST_ROWS:
         raise UsageError(f"there are more than {MOST_ROWS:,} groups", hint="slice by a key with fewer values")
     places = {run_id: place for place, run_id in enumerate(dict.fromkeys(run_id for run_id, *_ in counted))}
-    counted.sort(key=lambda row: (places[row[0]], [_natural(value) for value in row[1]]))
+    counted.sort(key=lambda row: (places[row[0]], [(value is None, natural_order(value or "")) for value in row[1]]))
     rows: list[SliceRow] = []
     tested: list[tuple[int, float, float]] = []
     for run_id, group, n, mean, squares, low, high, skipped, errors, cancelled in counted:
@@ -225,17 +226,6 @@ def _repeated(connection: Any, run_id: str, group: list[str | None], run: _Run, 
     totals = connection.execute(_TOTALS, {"run": run_id, "group": group}).fetchnumpy()
     sums, counts = np.asarray(totals["sums"], np.float64), np.asarray(totals["counts"], np.int64)
     return cluster_robust_t(ClusterTotals(sums, counts), level, run.bounds)
-
-
-def _natural(label: str | None) -> tuple[int, float, str]:
-    """Numbers by value, then text by letters, then nothing."""
-    if label is None:
-        return (2, 0.0, "")
-    try:
-        value = float(label)
-    except ValueError:
-        return (1, 0.0, label.casefold())
-    return (0, value, label) if value == value else (1, 0.0, label)
 
 
 def _notes(tests: int, level: float, repeated: bool) -> list[str]:

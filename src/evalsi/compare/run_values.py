@@ -1,7 +1,7 @@
 """What a comparison keeps of a run: a float per observation and metric, groups, and what the answers used.
 
-Its own module because two runs and many are compared over the same values, and must agree on which records are the same:
-those of one id and, within an id, of one place in order (the trial).
+Its own module because two runs and many are compared over the same values, and must agree on which observations are the
+same: those of one record id in one trial. A record that does not tell its trial has that of its place among its likes.
 """
 
 from dataclasses import dataclass, field
@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from evalsi.core.errors import UnknownNameError
 from evalsi.engine.columns import SCORED
 from evalsi.engine.summary import cluster_key
 from evalsi.results.graded_run import GradedRows, GradedRun
@@ -48,6 +49,19 @@ class _Glance(msgspec.Struct):
 
     id: str = ""
     usage: "_GlanceUsage | None" = None
+    provenance: "_GlanceProvenance | None" = None
+
+    @property
+    def told_trial(self) -> int | None:
+        return self.provenance.run.trial if self.provenance is not None and self.provenance.run is not None else None
+
+
+class _GlanceProvenance(msgspec.Struct):
+    run: "_GlanceRun | None" = None
+
+
+class _GlanceRun(msgspec.Struct):
+    trial: int = 0
 
 
 class _GlanceUsage(msgspec.Struct):
@@ -74,14 +88,22 @@ USAGE = {"cost": ("cost", "USD"), "latency": ("latency", "s"), "output tokens": 
 
 
 def collect_values(run: GradedRun, group_by: str | None) -> RunValues:
-    """Reads the run once. `group_by` is the metadata key whose value goes into `groups`."""
+    """Reads the run once. `group_by` is the metadata key whose value goes into `groups`.
+
+    Raises: UnknownNameError: no record carries that key.
+    """
     found = RunValues()
     seen: dict[str, int] = {}
+    keys: set[str] = set()
     for rows in run.read_rows():
         for line in rows.record_lines:
             glance = _GLANCE.decode(line)
-            trial = seen.get(glance.id, 0)
-            seen[glance.id] = trial + 1
+            place = seen.get(glance.id, 0)
+            seen[glance.id] = place + 1
+            told = glance.told_trial
+            trial = place if told is None or (glance.id, told) in found.rows else told
+            while (glance.id, trial) in found.rows:
+                trial += 1
             found.rows[glance.id, trial] = found.count
             found.count += 1
             for name, (attribute, _) in USAGE.items():
@@ -89,7 +111,10 @@ def collect_values(run: GradedRun, group_by: str | None) -> RunValues:
                 found.usage.setdefault(name, []).append(nan if value is None else value)
         if group_by:
             found.groups += [cluster_key(record, group_by) for record in rows.records]
+            keys.update(key for record in rows.records for key in record.metadata)
         _collect_metrics(found, rows)
+    if group_by and not any(found.groups):
+        raise UnknownNameError("metadata key to cluster by", group_by, keys)
     return found
 
 

@@ -5,7 +5,6 @@ where Holm's adjusted p-value over every test of the page is below 1 - level; me
 The test itself is `evalsi.stats.subgroup`.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalsi.core.content import json_text
+from evalsi.core.natural_order import natural_order
 from evalsi.report.metric_view import MetricView
 from evalsi.stats import (
     Estimate,
@@ -31,7 +31,6 @@ AUTO_KEYS = 6
 CHOSEN_VALUES = 1000
 """Distinct values tracked of a key that was asked for; the rest are counted together."""
 SHOWN_VALUES = 20
-_DIGITS = re.compile(r"([0-9]{1,18})")
 _TRACKED_KEYS = 64
 _REST = "(all others)"
 
@@ -212,12 +211,6 @@ class SliceTally:
         skewness = skewness_of(*key.sums[index].sum(axis=1).tolist()) if everything.n else 0.0
         found = subgroup_difference(own.n, own.mean_or_zero, everything, skewness)
         return (found.p_value, found.difference) if found is not None else None
-
-
-def natural_order(label: str) -> list[tuple[int, int, str]]:
-    """Runs of digits by value, everything else by letters: t2 before t10."""
-    parts = _DIGITS.split(label.casefold())
-    return [(0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part) for part in parts if part]
 
 
 def _marked(tested: list[tuple[SliceFigure, float, float]], alpha: float) -> dict[int, SliceFigure]:
