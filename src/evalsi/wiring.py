@@ -146,10 +146,15 @@ def chosen_runs(choice: RunChoice, settings: Settings) -> Iterator[ChosenRun]:
 def export_archive(reference: str, path: Path, settings: Settings) -> None:
     """Writes a stored run to `path` as one file that another store can take in.
 
-    Raises: NotFoundError: no run is called so. StoreError: the file cannot be written.
+    Raises:
+        NotFoundError: no run is called so.
+        UsageError: a results file was named, which is no run of the store.
+        StoreError: the file cannot be written.
     """
     from evalsi.infra.store.run_archive import export_run
 
+    if Path(reference).is_file():
+        raise UsageError(f"{reference} is a file, and only runs of the store become archives", hint="name a run")
     with reading_store(settings) as store:
         export_run(store, store.find(reference).id, path)
 
