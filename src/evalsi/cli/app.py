@@ -19,6 +19,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("evalsi.cli.eval:evaluate", "Grade outputs that exist."),
     "run": ("evalsi.cli.run:run", "Ask a target, grade its answers, decide the gates."),
     "compare": ("evalsi.cli.compare:compare", "Compare two runs, record by record."),
+    "matrix": ("evalsi.cli.matrix:matrix", "Compare several runs on the records they share."),
+    "analyze": ("evalsi.cli.analyze:analyze", "Ask many runs in SQL, or slice a metric by metadata."),
     "report": ("evalsi.cli.report:report", "Write an HTML or Markdown report of a run."),
     "runs": ("evalsi.cli.runs:runs", "List, show and remove stored runs."),
     "catalog": ("evalsi.cli.catalog:catalog", "List evaluators, or show one."),

@@ -83,14 +83,36 @@ def remove(names: tuple[str, ...]) -> None:
 @click.argument("run")
 @click.argument("path", type=click.Path(dir_okay=False))
 def export(run: str, path: str) -> None:
-    """Write RUN to PATH: .json (everything), .jsonl, .csv or .parquet."""
+    """Write RUN to PATH: .json (everything), .jsonl, .csv or .parquet; .zip is the whole run for another store.
+
+    \b
+    evalsi runs export latest nightly.evalsi.zip
+    evalsi runs import nightly.evalsi.zip
+    """  # noqa: D301
     from pathlib import Path
 
     from evalsi.results.save import check_path, save
     from evalsi.settings import Settings
-    from evalsi.wiring import reading_run
+    from evalsi.wiring import export_archive, reading_run
 
-    check_path(Path(path))
-    with reading_run(run, Settings.from_environment()) as graded:
-        save(graded, Path(path))
+    settings = Settings.from_environment()
+    if Path(path).suffix.lower() == ".zip":
+        export_archive(run, Path(path), settings)
+    else:
+        check_path(Path(path))
+        with reading_run(run, settings) as graded:
+            save(graded, Path(path))
     say(f"wrote {path}")
+
+
+@runs.command(name="import")
+@click.argument("source", type=click.Path(dir_okay=False))
+def import_(source: str) -> None:
+    """Take the run in SOURCE, a file of `evalsi runs export RUN FILE.zip`, into the local store."""
+    from pathlib import Path
+
+    from evalsi.settings import Settings
+    from evalsi.wiring import import_archive
+
+    row = import_archive(Path(source), Settings.from_environment())
+    say(f"imported {row.id} {row.name}: {row.rows:,} records, {row.status}".replace("  ", " "))

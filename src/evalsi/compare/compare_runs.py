@@ -7,23 +7,19 @@ that are shown.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import nan
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from evalsi.compare.paired_metric import ComparePlan, PairedMetric, Verdict, compare_values, decide
+from evalsi.compare.run_values import USAGE, Key, RunValues, collect_values
 from evalsi.core.content import text_of
 from evalsi.core.errors import UnknownNameError
-from evalsi.engine.columns import SCORED
-from evalsi.engine.summary import cluster_key
-from evalsi.results.graded_run import GradedRows, GradedRun
+from evalsi.results.graded_run import GradedRun
 from evalsi.schema import Record
 from evalsi.stats import Estimate, mean_estimate
 
-Key = tuple[str, int]
-"""A record's id and which one of that id it is, from 0."""
 MAX_FLIPS = 50
 
 
@@ -87,35 +83,6 @@ class Comparison:
         return next((metric for metric in self.metrics if metric.metric == name), None)
 
 
-@dataclass(slots=True)
-class _Values:
-    """What a comparison keeps of a run."""
-
-    rows: dict[Key, int] = field(default_factory=dict[Key, int])
-    metrics: dict[str, list[npt.NDArray[np.float64]]] = field(default_factory=dict[str, list[npt.NDArray[np.float64]]])
-    binary: dict[str, bool] = field(default_factory=dict[str, bool])
-    clusters: list[str] = field(default_factory=list[str])
-    usage: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
-    count: int = 0
-
-
-class _Glance(msgspec.Struct):
-    """The part of a record that every comparison reads."""
-
-    id: str = ""
-    usage: "_GlanceUsage | None" = None
-
-
-class _GlanceUsage(msgspec.Struct):
-    cost_usd: float | None = None
-    latency: float | None = None
-    output_tokens: float | None = None
-
-
-_GLANCE = msgspec.json.Decoder(_Glance)
-_USAGE = {"cost": ("cost_usd", "USD"), "latency": ("latency", "s"), "output tokens": ("output_tokens", "tokens")}
-
-
 def compare_runs(
     baseline: GradedRun,
     candidate: GradedRun,
@@ -135,7 +102,7 @@ def compare_runs(
     Raises: UnknownNameError: a metric or a margin's metric that is in neither run, a key that no record carries.
     """
     plan = plan or ComparePlan()
-    before, after = _collect(baseline, cluster_by), _collect(candidate, None)
+    before, after = collect_values(baseline, cluster_by), collect_values(candidate, None)
     known = {**before.metrics, **after.metrics}
     for name in (*metrics, *(plan.margins or {})):
         if name not in known:
@@ -145,14 +112,14 @@ def compare_runs(
     rows_after = np.array([after.rows[key] for key in shared], dtype=np.int64)
     clusters: list[str] | None = None
     if cluster_by:
-        clusters = [before.clusters[int(row)] for row in rows_before]
+        clusters = [before.groups[int(row)] for row in rows_before]
     compared: list[PairedMetric] = []
     values: dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]] = {}
     for name in before.metrics:
         if name not in after.metrics or (metrics and name not in metrics):
             continue
         summary = candidate.summary(name) or baseline.summary(name)
-        first, second = _joined(before, name)[rows_before], _joined(after, name)[rows_after]
+        first, second = before.joined(name)[rows_before], after.joined(name)[rows_after]
         values[name] = (first, second)
         binary = before.binary[name] and after.binary[name]
         compared.append(
@@ -190,62 +157,15 @@ def compare_runs(
     )
 
 
-def _collect(run: GradedRun, cluster_by: str | None) -> _Values:
-    found = _Values()
-    seen: dict[str, int] = {}
-    keys: set[str] = set()
-    for rows in run.read_rows():
-        for line in rows.record_lines:
-            glance = _GLANCE.decode(line)
-            trial = seen.get(glance.id, 0)
-            seen[glance.id] = trial + 1
-            found.rows[glance.id, trial] = found.count
-            found.count += 1
-            for name, (attribute, _) in _USAGE.items():
-                value = getattr(glance.usage, attribute) if glance.usage is not None else None
-                found.usage.setdefault(name, []).append(nan if value is None else value)
-        if cluster_by:
-            found.clusters += [cluster_key(record, cluster_by) for record in rows.records]
-            keys.update(key for record in rows.records for key in record.metadata)
-        _collect_metrics(found, rows)
-    if cluster_by and not any(found.clusters):
-        raise UnknownNameError("metadata key to cluster by", cluster_by, keys)
-    return found
-
-
-def _collect_metrics(found: _Values, rows: GradedRows) -> None:
-    done = found.count - rows.rows
-    for columns in rows.columns:
-        for output, column in columns.columns.items():
-            if column.kind not in ("number", "passed"):
-                continue
-            name = columns.metric(output)
-            pieces = found.metrics.setdefault(name, [np.full(done, nan)] if done else [])
-            scored = np.frombuffer(columns.outcomes, dtype=np.uint8) == SCORED
-            pieces.append(np.where(scored, column.array(), nan))
-            found.binary[name] = found.binary.get(name, True) and column.kind == "passed"
-    for pieces in found.metrics.values():
-        missing = found.count - sum(piece.size for piece in pieces)
-        if missing:
-            pieces.append(np.full(missing, nan))
-
-
-def _joined(values: _Values, name: str) -> npt.NDArray[np.float64]:
-    pieces = values.metrics[name]
-    if len(pieces) > 1:
-        values.metrics[name] = pieces = [np.concatenate(pieces)]
-    return pieces[0] if pieces else np.full(values.count, nan)
-
-
 def _usage(
-    before: _Values,
-    after: _Values,
+    before: RunValues,
+    after: RunValues,
     rows_before: npt.NDArray[np.int64],
     rows_after: npt.NDArray[np.int64],
     plan: ComparePlan,
 ) -> list[UsageDifference]:
     found: list[UsageDifference] = []
-    for name, (_, unit) in _USAGE.items():
+    for name, (_, unit) in USAGE.items():
         if not rows_before.size:
             continue
         first = np.array(before.usage[name])[rows_before]
@@ -284,8 +204,8 @@ def _texts(
     baseline: GradedRun,
     candidate: GradedRun,
     wanted: list[tuple[Key, str, float, float]],
-    before: _Values,
-    after: _Values,
+    before: RunValues,
+    after: RunValues,
 ) -> list[Flip]:
     rows = {before.rows[key] for key, *_ in wanted}
     records_before = dict(_records_at(baseline, rows))
@@ -327,7 +247,7 @@ def _records_at(run: GradedRun, wanted: set[int]) -> Iterator[tuple[int, tuple[R
         first += rows.rows
 
 
-def _warnings(baseline: GradedRun, candidate: GradedRun, before: _Values, after: _Values, shared: int) -> list[str]:
+def _warnings(baseline: GradedRun, candidate: GradedRun, before: RunValues, after: RunValues, shared: int) -> list[str]:
     found: list[str] = []
     if not shared:
         found.append("the runs share no record id, so there is nothing to compare")

@@ -44,7 +44,7 @@ class PairedMetric:
     interval: Interval | None
     p_value: float | None
     p_adjusted: float | None
-    """Holm-adjusted for all metrics compared."""
+    """Adjusted for all tests that were made together, by Holm unless said otherwise."""
     test: str
     better: int
     """Records whose value rose."""
@@ -115,15 +115,18 @@ def compare_values(
     )
 
 
-def decide(metrics: list[PairedMetric], plan: ComparePlan) -> list[PairedMetric]:
-    """Adjusts the tests for their number and gives each metric its verdict."""
-    tested = [metric for metric in metrics if metric.p_value is not None]
-    adjusted = dict(
-        zip((m.metric for m in tested), holm([m.p_value for m in tested if m.p_value is not None]), strict=True)
-    )
+def decide(metrics: list[PairedMetric], plan: ComparePlan, *, comparisons: int | None = None) -> list[PairedMetric]:
+    """Adjusts the tests for their number and gives each metric its verdict.
+
+    Args:
+        comparisons: Where what is compared was picked by looking: comparisons that were looked at (Bonferroni). By
+            default the tests themselves count (Holm).
+    """
+    raw = [metric.p_value for metric in metrics if metric.p_value is not None]
+    adjusted = iter(holm(raw) if comparisons is None else [min(1.0, p * comparisons) for p in raw])
     decided: list[PairedMetric] = []
     for metric in metrics:
-        with_p = replace(metric, p_adjusted=adjusted.get(metric.metric))
+        with_p = replace(metric, p_adjusted=None if metric.p_value is None else next(adjusted))
         decided.append(replace(with_p, verdict=_verdict(with_p, plan)))
     return decided
 

@@ -5,6 +5,7 @@ Its own module because plots, slices and the choice of worst records must agree 
 
 from dataclasses import dataclass
 
+from evalsi.results.declared_range import is_output, range_of
 from evalsi.results.graded_run import GradedRun
 from evalsi.schema import BoundRunEvaluator, MetricKind, MetricSummary
 
@@ -61,7 +62,7 @@ def headline_metrics(views: list[MetricView], most: int = 3) -> list[MetricView]
 
 
 def _view(summary: MetricSummary, evaluator: BoundRunEvaluator | None) -> MetricView:
-    bounds = (0.0, 1.0) if summary.kind is MetricKind.PROPORTION else _declared_bounds(summary, evaluator)
+    bounds = range_of(summary, evaluator)
     seen = [value for value in (summary.min, summary.max, summary.mean) if value is not None]
     if summary.ci is not None:
         seen += [summary.ci.low, summary.ci.high]
@@ -83,20 +84,4 @@ def _view(summary: MetricSummary, evaluator: BoundRunEvaluator | None) -> Metric
 def _declares(summary: MetricSummary, evaluator: BoundRunEvaluator | None) -> bool:
     """Whether the evaluator lists this output. A verdict or share that nobody described is taken to be better high."""
     manifest = evaluator.manifest if evaluator is not None else None
-    return manifest is not None and any(_is_output(summary, spec.name) for spec in manifest.outputs)
-
-
-def _declared_bounds(summary: MetricSummary, evaluator: BoundRunEvaluator | None) -> tuple[float, float] | None:
-    manifest = evaluator.manifest if evaluator is not None else None
-    for spec in manifest.outputs if manifest is not None else ():
-        named = _is_output(summary, spec.name) or len(manifest.outputs if manifest else ()) == 1
-        if named and spec.min is not None and spec.max is not None and spec.min < spec.max:
-            return spec.min, spec.max
-    return None
-
-
-def _is_output(summary: MetricSummary, output: str) -> bool:
-    if summary.metric == f"{summary.evaluator}.{output}":
-        return True
-    reference = summary.evaluator_ref.rpartition("/")[2].partition("@")[0]
-    return summary.metric == summary.evaluator and output in (summary.evaluator, reference)
+    return manifest is not None and any(is_output(summary, spec.name) for spec in manifest.outputs)

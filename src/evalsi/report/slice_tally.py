@@ -2,17 +2,9 @@
 
 Its own module because it holds the one multiple-testing decision of a report. What always holds: a mark is printed only
 where Holm's adjusted p-value over every test of the page is below 1 - level; memory is bounded by keys x values.
-
-The test of one slice asks: were the values dealt to slices at random, how often would the slice's mean lie as far from
-the mean of the rest? With all N values given, the difference then has mean 0 and variance S^2 (1/n + 1/(N - n)), S^2
-their sample variance. A slice without spread gets no special certainty from this. Scores are skewed (most records are
-right), and so is that difference where a slice is small: its skewness follows from that of the values, and Wilson and
-Hilferty's cube root makes it normal again. Slices that are smaller or more skewed than that carries are not tested.
-Sources: Cochran (1977), Sampling Techniques, sections 2.3 and 2.15 (variance and skewness of the mean of a simple random
-sample); Wilson & Hilferty (1931), PNAS 17:684-688. The false alarms are simulated in the tests.
+The test itself is `evalsi.stats.subgroup`.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -21,9 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from evalsi.core.content import json_text
+from evalsi.core.natural_order import natural_order
 from evalsi.report.metric_view import MetricView
-from evalsi.stats import Estimate, Moments, holm, mean_estimate, proportion_estimate
-from evalsi.stats.distributions import student_t_cdf
+from evalsi.stats import (
+    Estimate,
+    Moments,
+    holm,
+    mean_estimate,
+    proportion_estimate,
+    skewness_of,
+    subgroup_difference,
+)
 
 AUTO_VALUES = range(2, 21)
 """Distinct values of a key that is sliced by without being asked for."""
@@ -31,11 +31,6 @@ AUTO_KEYS = 6
 CHOSEN_VALUES = 1000
 """Distinct values tracked of a key that was asked for; the rest are counted together."""
 SHOWN_VALUES = 20
-TESTED_ROWS = 10
-"""Fewest values on either side of a test."""
-TESTED_SKEWNESS = 0.8
-"""Largest skewness of the difference that the correction carries."""
-_DIGITS = re.compile(r"([0-9]{1,18})")
 _TRACKED_KEYS = 64
 _REST = "(all others)"
 
@@ -213,44 +208,9 @@ class SliceTally:
     def _test(self, key: _Key, index: int, code: int) -> tuple[float, float] | None:
         """(p-value, difference from the rest), or None where the test would not hold."""
         own, everything = self._moments(key, index, code), self._moments(key, index, None)
-        n, rest = own.n, everything.n - own.n
-        spread = everything.std
-        if min(n, rest) < TESTED_ROWS or not spread or everything.is_constant:
-            return None
-        skewness = _skewness(key.sums[index].sum(axis=1).tolist()) * _skewness_share(n, everything.n)
-        if abs(skewness) > TESTED_SKEWNESS:
-            return None
-        rest_mean = (everything.mean_or_zero * everything.n - own.mean_or_zero * n) / rest
-        difference = own.mean_or_zero - rest_mean
-        z = _symmetric(difference / (spread * (1 / n + 1 / rest) ** 0.5), skewness)
-        return 2 * student_t_cdf(-abs(z), everything.n - 2), difference
-
-
-def _skewness(sums: list[float]) -> float:
-    """Of values, from their count and the sums of their first three powers about any point."""
-    n, first, second, third = sums
-    mean = first / n
-    variance = second / n - mean * mean
-    return (third / n - 3 * mean * second / n + 2 * mean**3) / variance**1.5 if variance > 0 else 0.0
-
-
-def _skewness_share(n: int, everything: int) -> float:
-    """Skewness of the mean of `n` values drawn from `everything` without putting back, for values of skewness 1."""
-    return (everything - 2 * n) / (everything - 2) * ((everything - 1) / (n * (everything - n))) ** 0.5
-
-
-def _symmetric(z: float, skewness: float) -> float:
-    """A standardised value of a skewed (gamma-shaped) distribution as the normal value of equal rank."""
-    if abs(skewness) < 1e-6:
-        return z
-    base = max(0.0, 1 + skewness * z / 2)
-    return 6 / skewness * (base ** (1 / 3) - 1) + skewness / 6
-
-
-def natural_order(label: str) -> list[tuple[int, int, str]]:
-    """Runs of digits by value, everything else by letters: t2 before t10."""
-    parts = _DIGITS.split(label.casefold())
-    return [(0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part) for part in parts if part]
+        skewness = skewness_of(*key.sums[index].sum(axis=1).tolist()) if everything.n else 0.0
+        found = subgroup_difference(own.n, own.mean_or_zero, everything, skewness)
+        return (found.p_value, found.difference) if found is not None else None
 
 
 def _marked(tested: list[tuple[SliceFigure, float, float]], alpha: float) -> dict[int, SliceFigure]:

@@ -46,6 +46,7 @@ from evalsi.stats.power import (
 )
 from evalsi.stats.proportion import clopper_pearson, proportion_estimate, wilson
 from evalsi.stats.quantile import quantile_estimate
+from evalsi.stats.subgroup import SubgroupDifference, skewness_of, subgroup_difference
 from evalsi.stats.unseen_mass import unseen_mass
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "ReliabilityRow",
     "Resampling",
     "Sensitivity",
+    "SubgroupDifference",
     "anytime_p_value",
     "benjamini_hochberg",
     "betting_interval",
@@ -101,7 +103,9 @@ __all__ = [
     "required_n_proportion",
     "required_n_unchanged",
     "resampled_statistic",
+    "skewness_of",
     "spearman",
+    "subgroup_difference",
     "t_interval",
     "t_test_power",
     "unseen_mass",

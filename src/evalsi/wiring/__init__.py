@@ -1,6 +1,6 @@
 """The composition root: settings and a request in, ready services out. Nothing else makes a store or a client."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from evalsi.analyze.choose_runs import ChosenRun, RunChoice, choose_runs, results_files
 from evalsi.core.clock import SystemClock
 from evalsi.core.errors import EvalsiError, InvalidDataError, UsageError
 from evalsi.core.version import __version__
@@ -25,7 +26,7 @@ from evalsi.judges.judge import JudgeSettings, ModelJudge
 from evalsi.judges.prices import PriceTable, load_prices, shipped_prices
 from evalsi.judges.spend import Budget
 from evalsi.ports.chat_model import ChatModel
-from evalsi.ports.run_store import RunStore
+from evalsi.ports.run_store import RunRow, RunStore
 from evalsi.results.graded_run import GradedRows, GradedRun, stored_run
 from evalsi.results.read_document import read_document
 from evalsi.results.recorder import Progress
@@ -126,6 +127,50 @@ def reading_run(reference: str, settings: Settings) -> Generator[GradedRun]:
     with reading_store(settings) as store:
         row = store.find(reference)
         yield stored_run(store, row.id)
+
+
+def chosen_runs(choice: RunChoice, settings: Settings) -> Iterator[ChosenRun]:
+    """The runs of a choice, opened one after the other: those of the store oldest first, then the files.
+
+    Raises: NotFoundError: a run or file is not there, as soon as it is its turn.
+    """
+    files = results_files(choice.results)
+    if choice.asks_store:
+        with reading_store(settings) as store:
+            for row in choose_runs(store, choice):
+                yield ChosenRun(row, stored_run(store, row.id))
+    for path in files:
+        yield ChosenRun(None, read_document(path))
+
+
+def export_archive(reference: str, path: Path, settings: Settings) -> None:
+    """Writes a stored run to `path` as one file that another store can take in.
+
+    Raises:
+        NotFoundError: no run is called so.
+        UsageError: a results file was named, which is no run of the store.
+        StoreError: the file cannot be written.
+    """
+    from evalsi.infra.store.run_archive import export_run
+
+    if Path(reference).is_file():
+        raise UsageError(f"{reference} is a file, and only runs of the store become archives", hint="name a run")
+    with reading_store(settings) as store:
+        export_run(store, store.find(reference).id, path)
+
+
+def import_archive(path: Path, settings: Settings) -> RunRow:
+    """Takes the run in the file into the local store, which is made where there is none.
+
+    Raises: NotFoundError, InvalidDataError: no such file, or no exported run. UsageError: the store has the run already.
+    """
+    from evalsi.infra.store.run_archive import import_run
+
+    store = open_run_store(settings.database)
+    try:
+        return import_run(store, path)
+    finally:
+        store.close()
 
 
 def kept_run(run_id: str, settings: Settings) -> GradedRun:
