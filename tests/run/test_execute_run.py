@@ -55,7 +55,9 @@ class Parrot:
 def rows(count: int, right: int | None = None) -> list[dict[str, str]]:
     """Records whose reference is right for the first `right` of them."""
     limit = count if right is None else right
-    return [{"id": f"r{n}", "input": "say your id", "reference": f"r{n}" if n < limit else "other"} for n in range(count)]
+    return [
+        {"id": f"r{n}", "input": "say your id", "reference": f"r{n}" if n < limit else "other"} for n in range(count)
+    ]
 
 
 def job(target: Parrot | None, data: Sequence[dict[str, str]], *names: str | Definition, **changes: Any) -> RunJob:
@@ -133,9 +135,7 @@ def test_an_unreachable_target_is_said_before_anything_is_stored() -> None:
 
 def test_a_stopped_run_goes_on_and_asks_nothing_twice() -> None:
     store, parrot, data = MemoryRunStore(), Parrot(wait_s=0.002), rows(400, right=300)
-    first = execute_run_now(
-        job(parrot, data, store=store, concurrency=8, stopped=lambda: len(parrot.asked) >= 150)
-    )
+    first = execute_run_now(job(parrot, data, store=store, concurrency=8, stopped=lambda: len(parrot.asked) >= 150))
     assert first.interrupted
     assert 150 <= len(parrot.asked) < 200
     second = execute_run_now(job(parrot, data, store=store, concurrency=8))

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from evalsi.cli.ci import Build, ci_option
 from evalsi.cli.collector import tune_collector
 from evalsi.cli.metric_table import FORMATS, print_summaries
 from evalsi.cli.progress import ProgressLine, StopSwitch
@@ -13,8 +14,16 @@ from evalsi.cli.terminal import figure, say
 
 
 @click.command(name="run")
-@click.option("-f", "--file", "path", metavar="FILE", help="The run's specification, YAML or JSON; - reads standard input.")
-@click.option("--set", "overrides", multiple=True, metavar="PATH=VALUE", help="Change the specification, e.g. spec.trials=3. Repeatable.")
+@click.option(
+    "-f", "--file", "path", metavar="FILE", help="The run's specification, YAML or JSON; - reads standard input."
+)
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change the specification, e.g. spec.trials=3. Repeatable.",
+)
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N records.")
 @click.option("--where", metavar="CEL", help="Only records for which this holds.")
 @click.option("--name", default="", help="What the run is called; by default the specification's name.")
@@ -22,13 +31,18 @@ from evalsi.cli.terminal import figure, say
 @click.option("--concurrency", type=click.IntRange(min=1), metavar="N", help="Questions to the target in flight.")
 @click.option("--replay", metavar="RUN", help="Take the answers of RUN; nobody is asked.")
 @click.option("--no-cache", is_flag=True, help="Ask judges again, even where a reply was paid for before.")
-@click.option("--resume/--no-resume", default=True, show_default=True, help="Continue an interrupted run of the same work.")
+@click.option(
+    "--resume/--no-resume", default=True, show_default=True, help="Continue an interrupted run of the same work."
+)
 @click.option("--dry-run", is_flag=True, help="Print the plan and what it may cost; ask nobody.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of specifications, for editors.")
 @click.option("--output", metavar="FILE", help="Write results: .json, .jsonl, .csv or .parquet.")
 @click.option("--report", "report_path", metavar="FILE", help="Write a report: .html or .md.")
-@click.option("--junit", "junit_path", metavar="FILE", help="Write JUnit XML: a test for each gate and each failed record.")
+@click.option(
+    "--junit", "junit_path", metavar="FILE", help="Write JUnit XML: a test for each gate and each failed record."
+)
 @click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True)
+@ci_option
 @click.option("--quiet", is_flag=True, help="No progress line, no hints.")
 def run(**flags: Any) -> int:
     """Ask a target, grade its answers, decide the gates.
@@ -65,6 +79,11 @@ def run(**flags: Any) -> int:
 
 def perform(document: Any, settings: Any, flags: dict[str, Any]) -> int:
     """Runs a document to its end, writes its files, prints its verdict and gives the exit status."""
+    with Build(flags["ci"], settings) as build:
+        return _perform(document, settings, flags, build)
+
+
+def _perform(document: Any, settings: Any, flags: dict[str, Any], build: Build) -> int:
     from evalsi.cli.run_files import write_files
     from evalsi.core.errors import NothingScoredError
     from evalsi.run.execute_run import execute_run_now
@@ -80,6 +99,7 @@ def perform(document: Any, settings: Any, flags: dict[str, Any]) -> int:
         executed = execute_run_now(job)
         progress.clear()
         write_files(executed.run, document, flags)
+        build.tell(executed.run, file=document.source)
     if executed.resumed_rows and not flags["quiet"]:
         say(f"continued an interrupted run: {executed.resumed_rows:,} rows were already done")
     print_summaries(executed.run.summaries, flags["output_format"])
@@ -105,13 +125,12 @@ def perform(document: Any, settings: Any, flags: dict[str, Any]) -> int:
 
 def gate_line(result: Any) -> str:
     """One gate: what was decided, by which number."""
-    from evalsi.run.gates.figure_ask import described
+    from evalsi.report.gate_line import gate_line as in_words
 
-    name = result.gate.name or described(result.gate)
-    value = "" if result.value is None else f" {figure(result.value)}"
-    interval = "" if result.ci is None else f" [{figure(result.ci.low)}, {figure(result.ci.high)}]"
-    reason = f": {result.reason}" if result.reason else ""
-    return f"{str(result.verdict).upper().replace('_', ' '):<12} {name}{value}{interval}{reason}"
+    line = in_words(result)
+    interval = "" if line.ci is None else f" [{figure(line.ci.low)}, {figure(line.ci.high)}]"
+    reason = f"; {line.reason}" if line.reason else ""
+    return f"{line.word:<12} {line.title}: {line.value}{interval}{reason}"
 
 
 def _document(flags: dict[str, Any], settings: Any) -> Any:

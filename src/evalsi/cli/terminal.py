@@ -3,7 +3,7 @@
 import codecs
 import io
 import sys
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
 from evalsi.core.inert import inert_log
 
@@ -66,7 +66,7 @@ def console() -> "Console":
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else PIPED_WIDTH
-    return Console(file=_Log(sys.stdout), width=width, highlight=False, markup=False, soft_wrap=False)
+    return Console(file=cast("IO[str]", _Log(sys.stdout)), width=width, highlight=False, markup=False, soft_wrap=False)
 
 
 def say(message: str) -> None:

@@ -278,7 +278,7 @@ def bounds_of(spec: MetricSpec | None) -> tuple[float, float] | None:
     return spec.min, spec.max
 
 
-def confidence_interval(interval: Interval | None, spec: MetricSpec | None) -> ConfidenceInterval | None:
+def confidence_interval(interval: Interval | None, spec: MetricSpec | None = None) -> ConfidenceInterval | None:
     """The interval, cut off where the output's range ends: what cannot be is no part of it."""
     if interval is None:
         return None

@@ -16,6 +16,7 @@ from evalsi.engine.make_panel import bind_all
 from evalsi.engine.panel import Panel
 from evalsi.engine.summary import SummaryPlan
 from evalsi.evaluators.api import EvalContext
+from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.infra.git_state import git_state
 from evalsi.infra.models.limits import LimiterPool
 from evalsi.infra.store import open_run_store
@@ -31,6 +32,7 @@ from evalsi.run.budget_watch import RunBudget
 from evalsi.run.execute_run import RunJob
 from evalsi.run.gates.baseline import baseline_reference
 from evalsi.run.gates.decide import plan_of
+from evalsi.run.plan import RunPlan, plan_run
 from evalsi.run.spec.read_run_spec import RunDocument
 from evalsi.run.stored_answers import StoredAnswers
 from evalsi.schema import CiMethod, JudgeManifest, JudgeSpec, RunSpec, Usage
@@ -297,3 +299,39 @@ def _baseline(reference: str, store: RunStore, folder: Path) -> GradedRun:
             return stored_run(store, row.id)
     wanted = ", ".join(f"{key}={value}" for key, value in named.labels.items())
     raise NotFoundError(f"there is no finished run labelled {wanted}")
+
+
+def planning(document: RunDocument, settings: Settings, options: RunOptions) -> RunPlan:
+    """The plan of a run; nobody is asked."""
+    with running(document, settings, options) as job:
+        price = job.price
+        model = document.spec.target.model if document.spec.target is not None else ""
+        asks = job.target is not None and document.spec.target is not None and not options.replay
+        judges = {name: manifest.name for name, manifest in zip([""], job.judges(), strict=False)}
+        return plan_run(
+            job.dataset,
+            job.panel.evaluators,
+            job.gates,
+            asks_target=asks,
+            trials=job.trials,
+            level=job.plan.level,
+            judge_of=lambda each: _judge_name(each, judges),
+            price=lambda usage: price(model, usage),
+            past=_past_usage(job) if asks else (),
+        )
+
+
+def _judge_name(evaluator: BoundEvaluator, judges: Mapping[str, str]) -> str:
+    if "judge" not in evaluator.definition.requires:
+        return ""
+    return evaluator.source.judge or next(iter(judges.values()), "judge")
+
+
+def _past_usage(job: RunJob) -> list[Usage]:
+    """Usage of the answers of the newest finished run under the same name."""
+    for row in job.store.runs():
+        if row.name == job.manifest.name and row.rows and row.status == "succeeded":
+            run = stored_run(job.store, row.id)
+            first = next(run.read_rows(), None)
+            return [record.usage for record in first.records if record.usage is not None] if first is not None else []
+    return []

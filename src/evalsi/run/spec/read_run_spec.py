@@ -82,7 +82,8 @@ def read_run_spec(
     apply_overrides(tree, overrides)
     substitute(tree, environment or {})
     _expand(tree)
-    run, mistakes = read_thoroughly(_typed(tree, tree.value, "EvalRun", ""), EvalRun)
+    written = cast("dict[str, Any]", tree.value)
+    run, mistakes = read_thoroughly(_typed(tree, written, "EvalRun", ""), EvalRun)
     wrong = {mistake.path for mistake in mistakes}
     for mistake in mistakes:
         unknown = mistake.problem.startswith(("unknown field", f"{mistake.path} is given twice"))

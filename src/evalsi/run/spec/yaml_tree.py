@@ -93,8 +93,7 @@ def _explained(error: yaml.YAMLError, text: str, source: str) -> InvalidSpecErro
             where=f"{source}:{line}:{column}",
         )
     line, column = mark.line + 1, mark.column + 1
-    lines = text.splitlines()
-    shown: str = lines[mark.line] if mark.line < len(lines) else ""
+    shown: str = next(iter(text.splitlines()[mark.line : mark.line + 1]), "")
     if "\t" in shown[: len(shown) - len(shown.lstrip())]:
         return InvalidSpecError(
             f"tab used for indentation, line {line}",
