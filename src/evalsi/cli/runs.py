@@ -34,13 +34,19 @@ def list_runs(limit: int, labels: tuple[str, ...], output_format: str) -> None:
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("run", "when", "status", "records", "name", "first metric", "data"):
-        table.add_column(column, justify="right" if column == "records" else "left", no_wrap=True, overflow="ellipsis")
+    for column, widest in (
+        ("run", 8),
+        ("when", 16),
+        ("status", 11),
+        ("records", 9),
+        ("name", 18),
+        ("first metric", 34),
+    ):
+        right = "right" if column == "records" else "left"
+        table.add_column(column, justify=right, no_wrap=True, overflow="ellipsis", max_width=widest)
     for row in found:
         when = row.created_at[:16].replace("T", " ")
-        table.add_row(
-            row.id[:10], when, row.status, f"{row.rows:,}", Text(row.name), Text(row.headline), Text(row.dataset)
-        )
+        table.add_row(row.id[:8], when, row.status, f"{row.rows:,}", Text(row.name), Text(row.headline))
     console().print(table)
 
 

@@ -129,7 +129,7 @@ def compare_runs(
                 second,
                 binary=binary,
                 higher_is_better=summary.higher_is_better if summary is not None else True,
-                bounds=(0.0, 1.0) if binary else None,
+                bounds=(0.0, 1.0) if binary else _declared_range(candidate, name),
                 plan=plan,
                 clusters=clusters,
             )

@@ -77,7 +77,7 @@ def read_run_spec(
     """
     text, name, folder = _text_of(source)
     tree = _tree_of(text, name)
-    if not isinstance(tree.value, dict):
+    if type(tree.value) is not dict:
         raise InvalidSpecError.of([*tree.problems, InvalidSpecError("a run spec is a mapping", where=name)][:1])
     apply_overrides(tree, overrides)
     substitute(tree, environment or {})
