@@ -92,7 +92,7 @@ def record_of_row(row: Row, identifier: str) -> Record:
         output=output,
         reference=reference,
         context=_context(take("context", None)),
-        trajectory=_trajectory(take("trajectory", None)),
+        trajectory=trajectory_of(take("trajectory", None)),
         usage=usage_of(take("usage", None)),
         provenance=_convert(take("provenance", None), Provenance, "provenance"),
         check=_convert(take("check", None), TaskCheck, "check"),
@@ -290,7 +290,8 @@ def _metadata(row: Row) -> Row:
     return metadata
 
 
-def _trajectory(value: Any) -> Trajectory | None:
+def trajectory_of(value: Any) -> Trajectory | None:
+    """A trajectory, or the list of its steps. Raises: RowError: it is neither, or a step is none."""
     if value is None:
         return None
     if not isinstance(value, dict | list):

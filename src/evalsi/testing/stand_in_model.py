@@ -350,7 +350,7 @@ class _Connection(asyncio.Protocol):
             case Refused():
                 self._write(_refusal(answer))
             case _ if question is not None and question.streams:
-                events = reply_events(_as_reply("cut" if answer in ("truncated", "dropped") else answer), question)
+                events = reply_events(_as_reply(_CUT if answer in ("truncated", "dropped") else answer), question)
                 if answer in ("truncated", "dropped"):
                     # As a proxy that ran out of time does: a clean end, or none, in the middle of the reply.
                     events = events[: len(events) // 2]
@@ -394,6 +394,7 @@ class _Connection(asyncio.Protocol):
 _STREAM_HEAD = (
     b"HTTP/1.1 200 Stand-In\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n"
 )
+_CUT = "cut in the middle of what it was about to say"
 _LAST_CHUNK = b"0\r\n\r\n"
 
 

@@ -297,7 +297,8 @@ def _anthropic_events(reply: Reply, question: Question) -> list[Any]:
                 begin, kind, name = {"type": "thinking", "thinking": ""}, "thinking_delta", "thinking"
                 pieces = _words(block["thinking"])
             case _:
-                begin, kind, name = {**block, "input": dict[str, Any]()}, "input_json_delta", "partial_json"
+                begin, kind, name = dict(block), "input_json_delta", "partial_json"
+                begin["input"] = {}
                 written = arguments.get(block["id"], msgspec.json.encode(block["input"]).decode())
                 pieces = [written[: len(written) // 2], written[len(written) // 2 :]]
         events.append({"type": "content_block_start", **place, "content_block": begin})

@@ -86,7 +86,7 @@ class AgentServer:
                 f"HTTP/1.1 {said.status} X\r\ncontent-type: {said.content_type}\r\n{said.headers}"
                 "connection: close\r\n\r\n".encode()
             )
-            for piece in said.pieces:
+            for piece in said.pieces if method != "HEAD" else ():
                 writer.write(piece)
                 await writer.drain()
                 await asyncio.sleep(said.pause_s)

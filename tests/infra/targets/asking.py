@@ -39,7 +39,7 @@ def model_at(server: StandInModel, connector: str = "openai-compatible", **spec:
 
 def task(text: str = "2+2?", **more: Any) -> TargetTask:
     trial = more.pop("trial", 0)
-    return TargetTask(record=convert({"id": "r1", "input": text, **more}, Record), trial=trial)
+    return TargetTask(record=convert({"id": "r1", "input": {"text": text}, **more}, Record), trial=trial)
 
 
 def running(target: Target, work: Callable[[], Awaitable[T]]) -> T:

@@ -161,7 +161,7 @@ _OBJECT = msgspec.json.Decoder(dict[str, Any])
 class Outgoing(msgspec.Struct, frozen=True, kw_only=True):
     """A question: whose limits apply, what is sent, and an estimate of the tokens it will use (see `settle`).
 
-    `url` stands in place of the endpoint's own address.
+    `url`, already percent-encoded, stands in place of the endpoint's own address.
     """
 
     model: str
@@ -278,8 +278,8 @@ class Endpoint:
             failure = self._no_answer(error)
             if failure.error.kind is ErrorKind.TIMEOUT:
                 return f"{self.access.host} took the connection but did not answer within {CHECK_S:g} s"
-            if failure.at_once:
-                # It was there to close the connection: some servers do so at requests they do not know.
+            if failure.at_once or isinstance(error, (aiohttp.ClientResponseError, aiohttp.ClientPayloadError)):
+                # Somebody was there to say so; some servers do that at requests they do not know.
                 return failure.error.message
             raise failure.error from error
         if response.status == 401 or (response.status == 403 and method == "GET"):
@@ -331,6 +331,7 @@ class Endpoint:
 
     async def _exchange(self, question: Outgoing, read: Reader[T], attempt: int, left_s: float) -> Answer[T]:
         import aiohttp
+        from yarl import URL
 
         session = self._session_here()
         start_s = time.perf_counter()
@@ -341,7 +342,7 @@ class Endpoint:
         try:
             response = await session.request(
                 question.method,
-                question.url or self._url,
+                self._url if question.url is None else URL(question.url, encoded=True),
                 data=question.body,
                 allow_redirects=False,
                 proxy=self.access.proxy,

@@ -98,14 +98,15 @@ class CircuitBreaker:
         now_s = time.monotonic()
         if now_s < self._open_until_s:
             down_s = now_s - self._failing_since_s
-            if down_s >= (self._policy.patience_s if self._reached else self._policy.unreachable_s):
+            hope_s = (self._policy.patience_s if self._reached else self._policy.unreachable_s) - down_s
+            if hope_s <= 0:
                 raise ProviderError(
                     f"nobody was asked: {self._sentence} ({self._failures} times within {down_s:.0f} s)",
                     kind=ErrorKind.CIRCUIT_OPEN,
                     retryable=True,
                     retry_after_s=self._open_until_s - now_s,
                 )
-            return self._open_until_s - now_s
+            return min(self._open_until_s - now_s, hope_s)
         if self._probing:
             return self._POLL_S
         self._probing = True

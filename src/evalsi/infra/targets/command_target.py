@@ -188,11 +188,10 @@ class CommandTarget:
         ]
         overflow = asyncio.create_task(stdout.overflowed.wait())
         ended = asyncio.create_task(process.wait())
+        seen = asyncio.create_task(_seen_ended(process))
         try:
-            done, _ = await asyncio.wait(
-                (ended, overflow), timeout=program.deadline_s, return_when=asyncio.FIRST_COMPLETED
-            )
-            status = process.returncode if ended in done else None
+            await asyncio.wait((ended, seen, overflow), timeout=program.deadline_s, return_when=asyncio.FIRST_COMPLETED)
+            status = process.returncode
             if status is None:
                 await _end(process, ended)
             _kill_group(process)
@@ -201,12 +200,13 @@ class CommandTarget:
         finally:
             _kill_group(process)
             overflow.cancel()
+            seen.cancel()
             for task in talks:
                 task.cancel()
             await asyncio.gather(*talks, return_exceptions=True)
-            if not ended.done():
-                await asyncio.shield(ended)
             _close_pipes(process)
+            await asyncio.wait((ended,), timeout=_GRACE_S)
+            ended.cancel()
         return _Ending(
             status=status, stdout=stdout.content, stderr=stderr.content, overflowed=stdout.overflowed.is_set()
         )
@@ -324,12 +324,21 @@ async def _write(pipe: asyncio.StreamWriter | None, said: bytes | None) -> None:
         await pipe.wait_closed()
 
 
+async def _seen_ended(process: asyncio.subprocess.Process) -> None:
+    """Returns when the program has ended. `Process.wait` may wait for its children too, as long as they hold its pipes."""
+    pause_s = 0.002
+    while process.returncode is None:
+        await asyncio.sleep(pause_s)
+        pause_s = min(0.05, pause_s * 1.5)
+
+
 async def _end(process: asyncio.subprocess.Process, ended: "asyncio.Task[int]") -> None:
     """Asks the group to end, and ends it."""
     _signal_group(process, signal.SIGTERM)
-    await asyncio.wait((ended,), timeout=_GRACE_S)
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(_seen_ended(process), _GRACE_S)
     _kill_group(process)
-    await asyncio.wait((ended,))
+    await asyncio.wait((ended,), timeout=_GRACE_S)
 
 
 def _kill_group(process: asyncio.subprocess.Process) -> None:

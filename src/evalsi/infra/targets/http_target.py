@@ -169,10 +169,10 @@ class HttpTarget:
     ) -> Answer:
         steps, trajectory_note = trajectory_of(trajectory)
         notes = [note for note in (trajectory_note, EMPTY_NOTE if is_empty(output) else "") if note]
-        used = usage_of(usage, latency_s=http.latency_s)
+        used = usage_of(usage)
         return Answer(
             output=output,
-            usage=msgspec.structs.replace(used, requests=http.retries + 1),
+            usage=msgspec.structs.replace(used, latency=http.latency_s, requests=http.retries + 1),
             stop_reason=stop_reason if isinstance(stop_reason, str) and stop_reason else "stop",
             retries=http.retries,
             request_id=http.request_id,

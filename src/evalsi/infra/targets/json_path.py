@@ -28,7 +28,7 @@ class JsonPath:
         rest = text.removeprefix("$").removeprefix(".") if text.startswith("$") else text
         position = 0
         while position < len(rest):
-            found = _STEP.match(rest, position)
+            found = None if rest.startswith(".") else _STEP.match(rest, position)
             if found is None:
                 raise InvalidSpecError(
                     f"{text!r} is no path: it cannot be read from {rest[position:][:20]!r} on",

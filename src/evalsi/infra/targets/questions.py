@@ -16,6 +16,7 @@ from evalsi.judges.prompt import BareTemplate, numbered, text_at
 from evalsi.ports.chat_model import ChatMessage
 from evalsi.schema import Content, ErrorKind, Fault, FewShotExample, Message, Record, Target
 
+_ADDRESS_CHARACTERS = "%/:?#[]@!$&'()*+,;="
 VISIBLE = ("id", "input", "context", "metadata")
 """Fields of a record that templates may name."""
 
@@ -222,7 +223,7 @@ def json_body(text: str, *, where: str) -> PlacedTemplate:
 def address(text: str, *, where: str) -> PlacedTemplate:
     """A URL with places, which are percent-encoded. Raises: InvalidSpecError: a place stands where the host is decided."""
     template = record_template(text, where=where)
-    pieces = [(literal, name, False) for literal, name in template.pieces]
+    pieces = [(quote(literal, safe=_ADDRESS_CHARACTERS), name, False) for literal, name in template.pieces]
     start = pieces[0][0]
     if len(pieces) > 1 and "/" not in start.partition("://")[2]:
         raise InvalidSpecError("a record must not decide which host is asked", where=where)
