@@ -18,7 +18,7 @@ from evalsi.report.github import (
     Place,
     annotations,
     append_summary,
-    error_annotation,
+    error_annotations,
     place_of,
 )
 from evalsi.results.graded_run import GradedRun
@@ -137,17 +137,27 @@ def test_ordinary_text_is_left_as_it_is() -> None:
 
 
 def test_a_file_is_named_from_the_root_of_the_repository(tmp_path: Path) -> None:
-    assert place_of(tmp_path / "evals" / "run.yaml", tmp_path, 7) == Place(file="evals/run.yaml", line=7)
-    assert place_of(tmp_path / ".." / "elsewhere.yaml", tmp_path) == Place()
+    spec = tmp_path / "evals" / "run.yaml"
+    spec.parent.mkdir()
+    spec.touch()
+    assert place_of(f"{spec}:7:3", tmp_path) == Place(file="evals/run.yaml", line=7)
+    assert place_of(f"{spec}:7", tmp_path) == Place(file="evals/run.yaml", line=7)
+    assert place_of(str(spec), tmp_path) == Place(file="evals/run.yaml")
+    for elsewhere in (f"{spec}.txt", "latest", "", "a\0b", "spec.gates[0]", str(tmp_path.parent), sys.executable):
+        assert place_of(elsewhere, tmp_path) == Place()
 
 
-def test_an_error_of_a_spec_is_shown_beside_its_line(tmp_path: Path) -> None:
-    error = InvalidSpecError("unknown key 'tagret'", where=f"{tmp_path}/run.yaml:3:5", hint="did you mean target?")
-    (found,) = commands_in(error_annotation(error, tmp_path).command())
-    assert (found.properties["file"], found.properties["line"]) == ("run.yaml", "3")
-    assert found.data.endswith("unknown key 'tagret'; did you mean target?")
-    (found,) = commands_in(error_annotation(InvalidSpecError("no", where="spec.gates[0]"), tmp_path).command())
-    assert set(found.properties) == {"title"}
+def test_each_mistake_in_a_spec_is_shown_beside_its_line(tmp_path: Path) -> None:
+    spec = tmp_path / "run.yaml"
+    spec.touch()
+    mistakes = [
+        InvalidSpecError("unknown key 'tagret'", where=f"{spec}:3:5", hint="did you mean target?"),
+        InvalidSpecError("no such evaluator", where=f"{spec}:9:7"),
+    ]
+    log = "\n".join(one.command() for one in error_annotations(InvalidSpecError.of(mistakes), tmp_path))
+    first, second = commands_in(log)
+    assert (first.properties["file"], first.properties["line"], second.properties["line"]) == ("run.yaml", "3", "9")
+    assert first.data.endswith("unknown key 'tagret'; did you mean target?")
 
 
 def test_the_summary_is_added_to_what_is_there_and_never_grows_past_what_is_accepted(tmp_path: Path) -> None:
