@@ -14,6 +14,10 @@ from typing import Any
 
 import yaml
 
+OFFICIAL = {
+    "actions/checkout", "actions/setup-python", "actions/upload-artifact",
+    "actions/cache", "actions/cache/restore", "actions/cache/save",
+}  # fmt: skip
 _COMMANDS = {"error", "warning", "notice", "debug", "group", "endgroup", "add-mask", "stop-commands", "set-output"}
 _LINE = re.compile(r"\s*::(?P<name>[\w-]+)(?: (?P<properties>.*?))?::(?P<data>.*)")
 _OLD = re.compile(r"##\[(?P<name>[\w-]+)(?: (?P<properties>[^\]]*))?\](?P<data>.*)")
@@ -53,68 +57,82 @@ class Job:
     folder: Path
     environment: dict[str, str]
     contexts: dict[str, str] = field(default_factory=dict[str, str])
-    """Values of expressions such as `runner.temp`."""
+    """Values of expressions such as `github.event_name`."""
+    actions: dict[str, Path] = field(default_factory=dict[str, Path])
+    """Where the actions are that steps use; those of GitHub itself are only checked for their names."""
     log: str = ""
     summary: str = ""
-    outputs: dict[str, str] = field(default_factory=dict[str, str])
+    used: list[str] = field(default_factory=list[str])
     status: int = 0
 
-    def run_action(self, path: Path, inputs: Mapping[str, str]) -> None:
-        """Runs a composite action; an input that is not given has its default, and a required one must be given."""
+    def run_action(self, path: Path, inputs: Mapping[str, str]) -> dict[str, str]:
+        """Runs a composite action and returns its outputs. An input that is not given has its default."""
         action = yaml.safe_load(path.read_text("utf-8"))
         declared: dict[str, dict[str, Any]] = action["inputs"]
-        unknown = set(inputs) - set(declared)
-        assert not unknown, f"no such inputs: {unknown}"
+        assert not set(inputs) - set(declared), f"no such inputs: {set(inputs) - set(declared)}"
+        inner = Job(self.folder, self.environment, {"github.action_path": str(path.parent)})
         for name, about in declared.items():
             assert about.get("description"), name
-            if about.get("required"):
-                assert name in inputs, f"the input {name} is required"
-            self.contexts[f"inputs.{name}"] = inputs.get(name, str(about.get("default", "")))
+            assert not about.get("required") or name in inputs, f"the input {name} is required"
+            inner.contexts[f"inputs.{name}"] = inputs.get(name, str(about.get("default", "")))
         assert action["runs"]["using"] == "composite"
-        self.contexts["github.action_path"] = str(path.parent)
-        self.run_steps(action["runs"]["steps"])
-        for name, about in action["outputs"].items():
-            self.outputs[name] = self._filled(about["value"])
+        for step in action["runs"]["steps"]:
+            assert "uses" in step or "shell" in step, "a run step of a composite action names its shell"
+        inner.run_steps(action["runs"]["steps"])
+        self.log, self.summary, self.status = (
+            self.log + inner.log, self.summary + inner.summary, self.status or inner.status
+        )  # fmt: skip
+        self.used += inner.used
+        return {name: inner.filled(about["value"]) for name, about in action["outputs"].items()}
 
     def run_steps(self, steps: list[dict[str, Any]]) -> None:
         """Runs steps in order. After one that failed only those with `if: always()` run, as there."""
         for number, step in enumerate(steps):
-            condition = str(step.get("if", "success()"))
-            if not self._holds(condition):
+            if not self.holds(str(step.get("if", ""))):
                 continue
             if "uses" in step:
                 self._use(step)
             else:
                 self._run(step, number)
 
-    def _holds(self, condition: str) -> bool:
-        if "always()" in condition:
-            condition = condition.replace("always()", "").strip().removeprefix("&&").strip()
-        elif self.status:
+    def holds(self, condition: str) -> bool:
+        """Whether a step or job with this `if` runs."""
+        condition = condition.strip().removeprefix("${{").removesuffix("}}")
+        parts = [part.strip() for part in condition.split("&&") if part.strip()]
+        if self.status and "always()" not in parts:
             return False
-        condition = condition.replace("success()", "").strip().removeprefix("&&").strip().removeprefix("${{").strip()
-        if not condition:
-            return True
-        left, operator, right = re.fullmatch(
-            r"(\S+)\s*(==|!=)\s*'([^']*)'", condition.removesuffix("}}").strip()
-        ).groups()  # type: ignore[union-attr]
-        return (self.contexts[left] == right) == (operator == "==")
+        for part in parts:
+            if part in ("always()", "success()"):
+                continue
+            comparison = re.fullmatch(r"(\S+)\s*(==|!=)\s*'([^']*)'", part)
+            assert comparison is not None, f"this runner does not know {part!r}"
+            if (self.contexts.get(comparison[1], "") == comparison[3]) != (comparison[2] == "=="):
+                return False
+        return True
 
     def _use(self, step: dict[str, Any]) -> None:
-        name = step["uses"].partition("@")[0]
-        assert name in ("actions/checkout", "actions/setup-python", "actions/upload-artifact"), name
-        self.log += f"used {step['uses']}\n"
+        name, _, version = step["uses"].partition("@")
+        assert version, f"{name} is not pinned to a version"
+        self.used.append(name)
+        if name not in self.actions:
+            assert name in OFFICIAL, name
+            return
+        inputs = {key: self.filled(str(value)) for key, value in step.get("with", {}).items()}
+        given = {key: self.filled(str(value)) for key, value in step.get("env", {}).items()}
+        outer, self.environment = self.environment, self.environment | given
+        outputs = self.run_action(self.actions[name], inputs)
+        self.environment = outer
+        self.contexts |= {f"steps.{step.get('id')}.outputs.{key}": value for key, value in outputs.items()}
 
     def _run(self, step: dict[str, Any], number: int) -> None:
-        assert "shell" in step or "name" in step, "a composite action's run step names its shell"
         files = {name: self.folder / f".{name.lower()}-{number}" for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
         for path in files.values():
             path.touch()
-        given = {name: self._filled(str(value)) for name, value in (step.get("env") or {}).items()}
+        given = {name: self.filled(str(value)) for name, value in (step.get("env") or {}).items()}
         environment = self.environment | {name: str(path) for name, path in files.items()} | given
-        where = self.folder / self._filled(str(step.get("working-directory") or "."))
+        where = self.folder / self.filled(str(step.get("working-directory") or "."))
         script = self.folder / f".step-{number}.sh"
-        script.write_text(self._filled(step["run"]), "utf-8")
+        script.write_text(self.filled(step["run"]), "utf-8")
         done = subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
             cwd=where,
@@ -133,7 +151,8 @@ class Job:
         if done.returncode and not step.get("continue-on-error"):
             self.status = self.status or done.returncode
 
-    def _filled(self, text: str) -> str:
+    def filled(self, text: str) -> str:
+        """`text` with its expressions replaced by their values."""
         return _EXPRESSION.sub(lambda found: self._value(found[1]), text)
 
     def _value(self, expression: str) -> str:

@@ -1,5 +1,6 @@
 """`evalsi run`: ask a target, grade its answers, decide the gates."""
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -183,10 +184,18 @@ def _document(flags: dict[str, Any], settings: Any) -> Any:
     if flags["where"] is not None:
         overrides.append(f"spec.dataset.where={json.dumps(flags['where'])}")
     if flags["baseline"] is not None:
-        overrides.append(f"spec.baseline={json.dumps(flags['baseline'])}")
+        overrides.append(f"spec.baseline={json.dumps(_from_folder_of(flags['path'], flags['baseline']))}")
     overrides += [f"spec.gates[+]={json.dumps(_gate(text))}" for text in flags["gates"]]
     source: Path | str = sys.stdin.read() if flags["path"] == "-" else Path(flags["path"])
     return read_run_spec(source, overrides=overrides, environment=settings.environment)
+
+
+def _from_folder_of(spec: str, baseline: str) -> str:
+    """A file that was named from the working folder, as the specification must name it; anything else as it is."""
+    if spec == "-" or not Path(baseline).is_file():
+        return baseline
+    written = os.path.relpath(Path(baseline).resolve(), Path(spec).resolve().parent)
+    return os.path.join(".", written)  # noqa: PTH118 - pathlib would drop the dot, which says that it is a file
 
 
 def _gate(text: str) -> Any:
