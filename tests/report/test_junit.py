@@ -117,7 +117,7 @@ def test_a_gate_is_a_test_case_with_the_number_the_interval_and_n(tmp_path: Path
     assert ending_of(first) == (
         "failure",
         "gate",
-        "mean 0.750 [0.600, 0.860], n = 40; asked for ≥ 0.9: at least 0.9 was asked",
+        "mean 0.750 [0.600, 0.860], n = 40; asked for ≥ 0.9",
     )
     assert ending_of(second)[0] == "passed"
 

@@ -6,7 +6,6 @@ standard output stays data, and a summary in the file that the build names.
 
 import sys
 from collections.abc import Callable, Collection
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -46,32 +45,32 @@ class Build:
         from evalsi.core.errors import EvalsiError
 
         if self._is_github and not self._told and isinstance(error, EvalsiError):
-            from evalsi.report.github import error_annotation
+            from evalsi.report.github import error_annotations
 
-            print(error_annotation(error, self._settings.github_workspace).command(), file=sys.stderr, flush=True)
+            for annotation in error_annotations(error, self._settings.github_workspace):
+                print(annotation.command(), file=sys.stderr, flush=True)
 
     def tell(
         self,
         run: "GradedRun",
         *,
-        file: str = "",
-        line: int | None = None,
+        where: str = "",
         comparison: "Comparison | None" = None,
         gated: Collection[str] = (),
     ) -> None:
         """Tells the verdict: gates, regressions, and the report as a summary. Once, when it is known.
 
         Args:
-            file: Where the run is written down: its spec, or its data. `line` is that of its gates.
+            where: What to blame, as `file` or `file:line:column`: the gates of a spec, or the results.
             gated: Metrics of `comparison` that a gate has judged.
         """
         self._told = True
         if not self._is_github:
             return
-        from evalsi.report.github import NOWHERE, annotations, append_summary, place_of
+        from evalsi.report.github import annotations, append_summary, place_of
 
         settings = self._settings
-        place = place_of(Path(file), settings.github_workspace, line) if file else NOWHERE
+        place = place_of(where, settings.github_workspace)
         sys.stdout.flush()
         for annotation in annotations(run, place=place, comparison=comparison, gated=gated):
             print(annotation.command(), file=sys.stderr, flush=True)

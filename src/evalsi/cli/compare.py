@@ -97,7 +97,7 @@ def compare(baseline: str, candidate: str, **flags: Any) -> int:
                 write_report(judged, Path(flags["report_path"]), ReportOptions(comparison=comparison))
             build.tell(
                 replace(after, gates=decided),
-                file=candidate if Path(candidate).is_file() else "",
+                where=candidate,
                 comparison=comparison,
                 gated=[gate.metric for gate in gates],
             )

@@ -1,5 +1,7 @@
 """`evalsi run`: ask a target, grade its answers, decide the gates."""
 
+import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,9 @@ from evalsi.cli.metric_table import FORMATS, print_summaries
 from evalsi.cli.progress import ProgressLine, StopSwitch
 from evalsi.cli.terminal import figure, say
 
+_NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
+_CONDITION = re.compile(r"[<>=!?&|('\"]")
+
 
 @click.command(name="run")
 @click.option(
@@ -23,6 +28,16 @@ from evalsi.cli.terminal import figure, say
     multiple=True,
     metavar="PATH=VALUE",
     help="Change the specification, e.g. spec.trials=3. Repeatable.",
+)
+@click.option(
+    "--gate",
+    "gates",
+    multiple=True,
+    metavar="GATE",
+    help="One more gate: a condition, or METRIC:DROP for a loss against the baseline. Repeatable.",
+)
+@click.option(
+    "--baseline", metavar="RUN", help="Compare with this run: an id, a name, a results file, latest(label=value)."
 )
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N records.")
 @click.option("--where", metavar="CEL", help="Only records for which this holds.")
@@ -65,9 +80,10 @@ def run(**flags: Any) -> int:
     from evalsi.cli.run_files import check_paths
     from evalsi.settings import Settings
 
-    check_paths(flags)
     settings = Settings.from_environment()
-    document = _document(flags, settings)
+    with Build(flags["ci"], settings):
+        check_paths(flags)
+        document = _document(flags, settings)
     for warning in document.warnings:
         say(f"note: {warning}")
     if flags["dry_run"]:
@@ -98,8 +114,14 @@ def _perform(document: Any, settings: Any, flags: dict[str, Any], build: Build) 
     ):
         executed = execute_run_now(job)
         progress.clear()
-        write_files(executed.run, document, flags)
-        build.tell(executed.run, file=document.source)
+        comparison = _against_baseline(job, executed.run)
+        write_files(executed.run, document, flags, comparison)
+        build.tell(
+            executed.run,
+            where=document.where("spec.gates"),
+            comparison=comparison,
+            gated=[gate.metric for gate in document.spec.gates if gate.max_drop is not None],
+        )
     if executed.resumed_rows and not flags["quiet"]:
         say(f"continued an interrupted run: {executed.resumed_rows:,} rows were already done")
     print_summaries(executed.run.summaries, flags["output_format"])
@@ -123,6 +145,21 @@ def _perform(document: Any, settings: Any, flags: dict[str, Any], build: Build) 
     return status
 
 
+def _against_baseline(job: Any, run: Any) -> Any:
+    """The run against the specification's baseline; None where there is none. That it cannot be read, a gate says."""
+    from evalsi.compare.compare_runs import compare_runs
+    from evalsi.core.errors import EvalsiError
+
+    reference = job.gate_plan.baseline
+    if not reference:
+        return None
+    try:
+        return compare_runs(job.open_baseline(reference), run)
+    except EvalsiError as error:
+        say(f"note: the baseline cannot be read: {error}")
+        return None
+
+
 def gate_line(result: Any) -> str:
     """One gate: what was decided, by which number."""
     from evalsi.report.gate_line import gate_line as in_words
@@ -134,6 +171,8 @@ def gate_line(result: Any) -> str:
 
 
 def _document(flags: dict[str, Any], settings: Any) -> Any:
+    import json
+
     from evalsi.core.errors import UsageError
     from evalsi.run.spec.read_run_spec import read_run_spec
 
@@ -143,11 +182,28 @@ def _document(flags: dict[str, Any], settings: Any) -> Any:
     if flags["limit"] is not None:
         overrides.append(f"spec.dataset.limit={flags['limit']}")
     if flags["where"] is not None:
-        import json
-
         overrides.append(f"spec.dataset.where={json.dumps(flags['where'])}")
+    if flags["baseline"] is not None:
+        overrides.append(f"spec.baseline={json.dumps(_from_folder_of(flags['path'], flags['baseline']))}")
+    overrides += [f"spec.gates[+]={json.dumps(_gate(text))}" for text in flags["gates"]]
     source: Path | str = sys.stdin.read() if flags["path"] == "-" else Path(flags["path"])
     return read_run_spec(source, overrides=overrides, environment=settings.environment)
+
+
+def _from_folder_of(spec: str, baseline: str) -> str:
+    """A file that was named from the working folder, as the specification must name it; anything else as it is."""
+    if spec == "-" or not Path(baseline).is_file():
+        return baseline
+    written = os.path.relpath(Path(baseline).resolve(), Path(spec).resolve().parent)
+    return os.path.join(".", written)  # noqa: PTH118 - pathlib would drop the dot, which says that it is a file
+
+
+def _gate(text: str) -> Any:
+    """`METRIC:DROP` as the gate it stands for; anything else is a condition."""
+    metric, separator, drop = text.rpartition(":")
+    if separator and _NUMBER.fullmatch(drop.strip()) and not _CONDITION.search(metric):
+        return {"metric": metric.strip(), "max_drop": float(drop)}
+    return {"cel": text}
 
 
 def _options(flags: dict[str, Any], progress: ProgressLine | None, switch: StopSwitch | None) -> Any:

@@ -16,11 +16,17 @@ def check_paths(flags: dict[str, Any]) -> None:
         check_report_path(Path(flags["report_path"]))
 
 
-def write_files(run: Any, document: Any, flags: dict[str, Any]) -> None:
-    """Writes every file that was asked for."""
-    from evalsi.report.junit import write_junit
-    from evalsi.report.write import write_report
+def write_files(run: Any, document: Any, flags: dict[str, Any], comparison: Any = None) -> None:
+    """Writes every file that was asked for; reports show `comparison`, the run against its baseline."""
+    from functools import partial
+
+    from evalsi.report import junit
+    from evalsi.report import write as report
+    from evalsi.report.report_options import ReportOptions
     from evalsi.results.save import save
+
+    write_junit = partial(junit.write_junit, comparison=comparison)
+    write_report = partial(report.write_report, options=ReportOptions(comparison=comparison))
 
     wanted: list[tuple[Callable[[Any, Path], None], str]] = []
     for flag, write in (("output", save), ("report_path", write_report), ("junit_path", write_junit)):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from evalsi.compare.compare_runs import Comparison
 from evalsi.core.errors import GateFailedError, InvalidSpecError, NothingScoredError, UnknownNameError
+from evalsi.engine.summary import confidence_interval
 from evalsi.schema import Gate, GateResult, GateVerdict
 
 
@@ -83,6 +84,7 @@ def _decided(gate: ComparisonGate, comparison: Comparison) -> GateResult:
         verdict=verdict,
         value=metric.candidate_mean,
         baseline_value=metric.baseline_mean,
+        ci=confidence_interval(interval),
         n=metric.pairs,
         reason=reason,
     )

@@ -7,7 +7,7 @@ gate. What always holds: a gate without data is never PASS, and `met` is what th
 from dataclasses import dataclass
 from typing import Literal
 
-from evalsi.report.figures import in_unit
+from evalsi.report.figures import in_unit, signed_in_unit
 from evalsi.schema import ConfidenceInterval, Gate, GateResult, GateStat, GateVerdict
 
 GateWord = Literal["PASS", "FAIL", "NO DATA", "INCONCLUSIVE"]
@@ -68,8 +68,8 @@ class GateLine:
 
     @property
     def measured(self) -> str:
-        """What the value is."""
-        return "mean" if self.is_comparison else self.stat
+        """What the value is: the figure, or for a comparison its change, whose interval `ci` is then."""
+        return "change" if self.is_comparison else self.stat
 
     @property
     def title(self) -> str:
@@ -89,6 +89,10 @@ def gate_line(result: GateResult) -> GateLine:
         stat, limits = "loss against the baseline", [f"≤ {gate.max_drop:g}"]
     if gate.cel:
         stat, limits = "", []
+    value = in_unit(result.value, unit)
+    is_comparison = gate.max_drop is not None and not gate.cel
+    if is_comparison and result.value is not None and result.baseline_value is not None:
+        value = signed_in_unit(result.value - result.baseline_value, unit)
     by_figure: GateWord = "NO DATA" if result.value is None else "PASS" if result.passed else "FAIL"
     word = _VERDICTS.get(result.verdict, by_figure)
     return GateLine(
@@ -97,12 +101,12 @@ def gate_line(result: GateResult) -> GateLine:
         metric=_subject(gate),
         stat=stat,
         limits=" and ".join(limits),
-        value=in_unit(result.value, unit),
+        value=value,
         reason=result.reason,
         name=gate.name,
         baseline="" if result.baseline_value is None else in_unit(result.baseline_value, unit),
         is_condition=bool(gate.cel),
-        is_comparison=gate.max_drop is not None and not gate.cel,
+        is_comparison=is_comparison,
         ci=result.ci,
         n=result.n,
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evalsi.core.errors import EvalsiError
+from evalsi.core.errors import EvalsiError, InvalidSpecError
 from evalsi.report.comparison import Comparison
 from evalsi.report.figures import bounds, count, plural, signed
 from evalsi.report.gate_line import GateLine, gate_line
@@ -112,22 +112,30 @@ def append_summary(path: Path, run: GradedRun, *, comparison: Comparison | None 
         file.write(said)
 
 
-def error_annotation(error: EvalsiError, root: Path | None) -> Annotation:
-    """What stopped a command before there was a run, beside the line of the file that is to blame."""
-    found = _FILE_AND_LINE.fullmatch(error.where or "")
-    place = place_of(Path(found["file"]), root, int(found["line"])) if found else NOWHERE
-    return Annotation(level="error", title=f"evalsi: {error.code}", message=str(error), place=place)
+def error_annotations(error: EvalsiError, root: Path | None) -> list[Annotation]:
+    """What stopped a command before there was a run: each mistake beside the line of the file that is to blame."""
+    problems = error.problems if isinstance(error, InvalidSpecError) else (error,)
+    found = [
+        Annotation(level="error", title=f"evalsi: {one.code}", message=str(one), place=place_of(one.where or "", root))
+        for one in problems
+    ]
+    return _shown(found, "error")
 
 
-def place_of(path: Path, root: Path | None, line: int | None = None) -> Place:
-    """`path` as a place in the repository that is checked out at `root`; nowhere when it lies outside.
+def place_of(where: str, root: Path | None) -> Place:
+    """`where` as a place in the repository that is checked out at `root`; nowhere when it lies outside or is no file.
 
     Args:
+        where: `file`, `file:line` or `file:line:column`, from the working folder.
         root: The folder that `GITHUB_WORKSPACE` names; None takes the working folder.
     """
-    whole = path.resolve()
+    found = _FILE_AND_LINE.fullmatch(where)
+    file, line = (found["file"], int(found["line"])) if found else (where, None)
+    whole = Path(file).resolve() if file and "\0" not in file else Path("/")
     base = (root or Path.cwd()).resolve()
-    return Place(file=whole.relative_to(base).as_posix(), line=line) if whole.is_relative_to(base) else NOWHERE
+    if not (whole.is_file() and whole.is_relative_to(base)):
+        return NOWHERE
+    return Place(file=whole.relative_to(base).as_posix(), line=line)
 
 
 def _of_gate(line: GateLine, place: Place) -> Annotation:

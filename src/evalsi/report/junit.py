@@ -229,8 +229,8 @@ class _Suite:
 
 def _gate_case(gate: GateLine) -> _Case:
     interval = f" {bounds(gate.ci)}" if gate.ci is not None else ""
-    message = f"{gate.measured} {gate.value}{interval}, n = {count(gate.n)}; asked for {gate.asks}" if gate.stat else ""
-    message = ": ".join(part for part in (message, gate.reason) if part)
+    measured = f"{gate.measured} {gate.value}{interval}, n = {count(gate.n)}; asked for {gate.asks}"
+    message = measured if gate.stat else gate.reason
     kinds: dict[str, tuple[Ending, str]] = {
         "PASS": ("passed", ""),
         "FAIL": ("failure", "gate"),

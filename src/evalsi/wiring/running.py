@@ -10,6 +10,7 @@ import msgspec
 
 from evalsi.core.clock import SystemClock
 from evalsi.core.errors import InvalidSpecError, NotFoundError, UsageError
+from evalsi.core.run_reference import RunIdentity, resolve_run
 from evalsi.core.version import __version__
 from evalsi.datasets import Dataset, DatasetOptions, open_dataset
 from evalsi.engine.make_panel import bind_all
@@ -144,7 +145,7 @@ def _job(
         price=price,
         gates=spec.gates,
         gate_plan=plan_of(spec),
-        open_baseline=lambda reference: _baseline(reference, store, document.folder),
+        open_baseline=_baselines(store, document.folder),
         resume=options.resume,
         judges=judges.manifests,
         on_progress=options.on_progress,
@@ -287,18 +288,26 @@ def _dataset(document: RunDocument, store: RunStore) -> tuple[Dataset, DatasetOp
     return dataset, options, name
 
 
-def _baseline(reference: str, store: RunStore, folder: Path) -> GradedRun:
-    """The run that a gate names. Raises: NotFoundError."""
-    named = baseline_reference(reference)
-    if named.path:
-        return read_document(folder / named.path)
-    if not named.labels:
-        return stored_run(store, store.find(named.run).id)
-    for row in store.runs():
-        if row.status == "succeeded" and named.labels.items() <= row.labels.items():
-            return stored_run(store, row.id)
-    wanted = ", ".join(f"{key}={value}" for key, value in named.labels.items())
-    raise NotFoundError(f"there is no finished run labelled {wanted}")
+def _baselines(store: RunStore, folder: Path) -> Callable[[str], GradedRun]:
+    """Opens the run that a gate names. The latest is the latest that had finished before this run began: a run is never
+    its own baseline.
+    """
+    finished = [row for row in store.runs() if row.status == "succeeded"]
+    identities = [RunIdentity(row.id, row.name, row.created_at) for row in finished]
+
+    def open_baseline(reference: str) -> GradedRun:
+        named = baseline_reference(reference)
+        if named.path:
+            return read_document(folder / named.path)
+        if named.labels:
+            found = next((row.id for row in finished if named.labels.items() <= row.labels.items()), None)
+            if found is None:
+                wanted = ", ".join(f"{key}={value}" for key, value in named.labels.items())
+                raise NotFoundError(f"there is no finished run labelled {wanted}")
+            return stored_run(store, found)
+        return stored_run(store, resolve_run(named.run, identities))
+
+    return open_baseline
 
 
 def planning(document: RunDocument, settings: Settings, options: RunOptions) -> RunPlan:
