@@ -50,6 +50,7 @@ _OWN_FIELDS = frozenset(
     }
 )
 _NO_FILTER = "none"
+_FRACTION = re.compile(r"(acc|exact_match|em|f1|pass@|mc[12])")
 
 
 class _Results(msgspec.Struct):
@@ -104,6 +105,7 @@ def read_lm_eval_log(path: Path) -> list[ImportedLog]:
                 labels={"model": model} if model else {},
             ),
             read_samples=lambda: _samples(path),
+            is_fraction=lambda name: _FRACTION.match(name) is not None,
             higher_is_better={name: better for name, better in settings.items() if isinstance(better, bool)},
             reported=list(_reported(object_of(object_of(results.results).get(task)))),
         )

@@ -109,6 +109,7 @@ def read_promptfoo_log(path: Path) -> list[ImportedLog]:
                 labels={"provider": provider, "prompt": prompt[:200]},
             ),
             read_samples=lambda: _samples(path, lines=lines, configuration=configuration),
+            is_fraction=lambda _: True,
         )
 
     return [log(*pair) for pair in zip(configurations, _labels(configurations), strict=True)] or _all_broken(found)
