@@ -286,9 +286,10 @@ def _manifest(
     tool = f"{log.tool} {log.tool_version}".rstrip()
     warnings = list(said.warnings)
     if survey.unreadable:
-        first = survey.unreadable[0]
+        first, count = survey.unreadable[0], len(survey.unreadable)
         warnings.append(
-            f"{len(survey.unreadable)} samples cannot be read and are left out: {first.place}: {first.reason}"
+            f"{count} sample{'s' * (count > 1)} cannot be read and {'are' if count > 1 else 'is'} left out; "
+            f"the first: {first.place}: {first.reason}"
         )
     return msgspec.structs.replace(
         said,
