@@ -112,13 +112,32 @@ def export(run: str, path: str) -> None:
 
 
 @runs.command(name="import")
-@click.argument("source", type=click.Path(dir_okay=False))
-def import_(source: str) -> None:
-    """Take the run in SOURCE, a file of `evalsi runs export RUN FILE.zip`, into the local store."""
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
+@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Kept with runs of logs. Repeatable.")
+@click.option("--skip-invalid", is_flag=True, help="Leave out samples of logs that cannot be read.")
+@click.option("--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def import_(sources: tuple[str, ...], labels: tuple[str, ...], skip_invalid: bool, output_format: str) -> None:
+    """Take runs into the local store.
+
+    SOURCE is a file of `evalsi runs export RUN FILE.zip`, or a log of another tool: inspect://PATH, lm-eval://PATH,
+    promptfoo://PATH, deepeval://PATH or openai-evals://PATH, each a file or a folder.
+    """
     from pathlib import Path
 
+    from evalsi.cli.eval import labels_of
     from evalsi.settings import Settings
-    from evalsi.wiring import import_archive
+    from evalsi.wiring import import_archive, import_logs
 
-    row = import_archive(Path(source), Settings.from_environment())
-    say(f"imported {row.id} {row.name}: {row.rows:,} records, {row.status}".replace("  ", " "))
+    settings, given = Settings.from_environment(), labels_of(labels)
+    archives = [source for source in sources if "://" not in source]
+    logs = [source for source in sources if "://" in source]
+    imported = import_logs(logs, settings, labels=given, on_invalid="skip" if skip_invalid else "stop") if logs else []
+    kept = [row for row, _ in imported] + [import_archive(Path(source), settings) for source in archives]
+    for _, warnings in imported:
+        for warning in warnings:
+            say(f"warning: {warning}")
+    if output_format == "json":
+        print(as_json(kept))
+        return
+    for row in kept:
+        say(f"imported {row.id} {row.name}: {row.rows:,} records, {row.status}".replace("  ", " "))

@@ -7,6 +7,7 @@ import hashlib
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 from evalsi.core.errors import DuplicateIdError, EvalsiError, InvalidDataError, UnknownNameError
 from evalsi.datasets import row_ids
@@ -19,6 +20,7 @@ from evalsi.datasets.rows import Chunk, Part, Problem, Row, RowError
 
 _PROBLEMS_SHOWN = 20
 _PLACES_SHOWN = 5
+_TRIAL = "\0trial "
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class DatasetFacts:
     """`sha256:` of the decompressed content; of several files, of their digests in order."""
     columns: tuple[str, ...]
     """All columns of the rows read, in the order they first appear."""
+    has_trials: bool
+    """Whether `provenance.run.trial` says that rows are repetitions of others, which are then not independent."""
     ids_made: int
     """Rows without an identifier, which get one made from their content."""
     ids_repeated: int
@@ -89,6 +93,7 @@ class Scan:
         self._matched = 0
         self._rows = 0
         self._ids_made = 0
+        self._has_trials = False
         self._escaped = 0
         self._doubles = _Doubles()
 
@@ -111,6 +116,7 @@ class Scan:
             rows=self._rows,
             digest="sha256:" + (digests[0] if len(digests) == 1 else _sha256("\n".join(digests).encode())),
             columns=tuple(self._columns),
+            has_trials=self._has_trials,
             ids_made=self._ids_made,
             ids_repeated=self._doubles.repeats,
             surrogates_escaped=self._escaped,
@@ -202,10 +208,12 @@ class Scan:
 
     def _check_row(self, row: Row, part: Part, place: int) -> tuple[str, bool]:
         identifier, made, mapped = identified(row, self._fields, part.columns)
+        identity = identity_of(identifier, mapped)
+        self._has_trials = self._has_trials or identity is not identifier
         if self._condition is None:
             check_row(mapped)
             self._matched += 1
-            return identifier, made
+            return identity, made
         columns = {**mapped}
         columns.pop("id", None)
         record = record_of_row(columns, identifier)
@@ -213,7 +221,7 @@ class Scan:
         assert self._matches is not None
         self._matches.append(matches)
         self._matched += matches
-        return identifier, made
+        return identity, made
 
     # ---- doubles
 
@@ -224,7 +232,8 @@ class Scan:
             skips[index].add(problem.place)
         doubles = self._doubles
         for number, (index, place, row) in enumerate(self._usable_rows(skips)):
-            identifier, made, _ = identified(row, self._fields, self._parts[index].columns)
+            identifier, made, mapped = identified(row, self._fields, self._parts[index].columns)
+            identifier = identity_of(identifier, mapped)
             if not made and (base := made_from(identifier)) is not None and row_ids.hash_of(base) in suspects:
                 doubles.taken.add(identifier)
             if row_ids.hash_of(identifier) in suspects and not doubles.is_new(
@@ -279,7 +288,7 @@ class Scan:
             for index, problem in sorted(self._problems, key=_position)[:_PROBLEMS_SHOWN]
         ]
         doubles = [
-            (places[0], f"id {identifier!r} is used {count} times, also at {', '.join(places[1:])}")
+            (places[0], f"id {_shown(identifier)} is used {count} times, also at {', '.join(places[1:])}")
             for identifier, count, places in self._doubles.described(self._parts)
         ]
         shown = (broken + doubles)[:_PROBLEMS_SHOWN]
@@ -307,7 +316,10 @@ class Scan:
     def _skipped(self) -> list[SkippedRow]:
         listed = [*self._problems]
         listed += [
-            (index, Problem(place, f"id {identifier!r} is already used at {self._parts[first].where(first_place)}"))
+            (
+                index,
+                Problem(place, f"id {_shown(identifier)} is already used at {self._parts[first].where(first_place)}"),
+            )
             for identifier, (first, first_place), later in self._doubles.all_later()
             for index, place in later
         ]
@@ -362,6 +374,19 @@ def identified(row: Row, fields: FieldMap, columns: Sequence[str] | None) -> tup
     mapped = fields.apply(row, columns) if fields else row
     given = text_of_id(mapped.get("id"))
     return (given, False, mapped) if given else (id_of_content(row), True, mapped)
+
+
+def identity_of(identifier: str, row: Row) -> str:
+    """What must be unique: the identifier, and the trial where `provenance.run.trial` says that a row is a repetition."""
+    value: Any = row.get("provenance")
+    for name in ("run", "trial"):
+        value = cast("Row", value).get(name) if isinstance(value, dict) else None
+    return f"{identifier}{_TRIAL}{value}" if type(value) is int and value > 0 else identifier
+
+
+def _shown(identity: str) -> str:
+    identifier, _, trial = identity.partition(_TRIAL)
+    return f"{identifier!r} of trial {trial}" if trial else repr(identifier)
 
 
 def _position(found: tuple[int, Problem]) -> tuple[int, int]:

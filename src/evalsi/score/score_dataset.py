@@ -8,7 +8,7 @@ in flight.
 import asyncio
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import msgspec
@@ -19,7 +19,7 @@ from evalsi.core.errors import InvalidDataError, UnknownNameError
 from evalsi.datasets import Dataset
 from evalsi.engine.evaluate import Evaluation, RecordBatch
 from evalsi.engine.panel import Panel
-from evalsi.engine.summary import SummaryBuilder, SummaryPlan
+from evalsi.engine.summary import RECORD_ID, SummaryBuilder, SummaryPlan
 from evalsi.ports.run_store import RunStore
 from evalsi.results.graded_run import GradedRun
 from evalsi.results.recorder import Progress, RunRecorder, Work
@@ -146,7 +146,9 @@ def start_recording(job: ScoreJob, evaluation: Evaluation) -> RunRecorder:
         judges=job.judges,
         on_progress=job.on_progress,
     )
-    return RunRecorder(work, SummaryBuilder(evaluation.panel.evaluators, job.plan))
+    # Trials of one record are not independent: without another grouping, the record is the cluster.
+    plan = replace(job.plan, cluster_by=RECORD_ID) if facts.has_trials and not job.plan.cluster_by else job.plan
+    return RunRecorder(work, SummaryBuilder(evaluation.panel.evaluators, plan))
 
 
 def _check_cluster_key(job: ScoreJob, columns: Sequence[str]) -> None:

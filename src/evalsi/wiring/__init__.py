@@ -1,10 +1,10 @@
 """The composition root: settings and a request in, ready services out. Nothing else makes a store or a client."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -116,10 +116,15 @@ writing_store = reading_store
 
 @contextmanager
 def reading_run(reference: str, settings: Settings) -> Generator[GradedRun]:
-    """A run by id, name, `latest`, or as a results file.
+    """A run by id, name, `latest`, as a results file, or as the log of another tool (`inspect://path`).
 
     Raises: NotFoundError: neither a file nor a run is called so.
     """
+    if "://" in reference:
+        from evalsi.results.imported_run import imported_run
+
+        yield imported_run(reference)
+        return
     path = Path(reference)
     if path.suffix.lower() == ".json" or path.is_file():
         yield read_document(path)
@@ -169,6 +174,29 @@ def import_archive(path: Path, settings: Settings) -> RunRow:
     store = open_run_store(settings.database)
     try:
         return import_run(store, path)
+    finally:
+        store.close()
+
+
+def import_logs(
+    sources: Sequence[str], settings: Settings, *, labels: Mapping[str, str], on_invalid: Literal["stop", "skip"]
+) -> list[tuple[RunRow, list[str]]]:
+    """Takes the runs in logs of other tools into the local store: each with what a reader of it should know.
+
+    All sources are read before anything is stored; a run that is there already stays as it is.
+
+    Raises: NotFoundError, UnknownNameError, InvalidDataError: a source is no log, or a sample of it cannot be read.
+    """
+    from evalsi.results.imported_run import imported_runs, keep_imported
+
+    runs = [run for source in sources for run in imported_runs(source, on_invalid=on_invalid)]
+    store = open_run_store(settings.database)
+    kept: list[tuple[RunRow, list[str]]] = []
+    try:
+        for run in runs:
+            manifest = msgspec.structs.replace(run.manifest, labels={**run.manifest.labels, **labels})
+            kept.append((keep_imported(replace(run, manifest=manifest), store, SystemClock()), manifest.warnings))
+        return kept
     finally:
         store.close()
 

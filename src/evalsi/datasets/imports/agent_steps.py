@@ -22,7 +22,7 @@ def steps_of(messages: Sequence[Message], errors: dict[str, str] | None = None) 
         messages: Oldest first.
         errors: Why a tool call failed, by its id, where the log says so beside the message.
     """
-    calls = {call.id for message in messages for call in message.tool_calls}
+    calls = {call.id for message in messages for call in message.tool_calls if call.id}
     results: dict[str, Message] = {}
     for message in messages:
         if message.role == "tool":

@@ -83,6 +83,7 @@ def read_deepeval_log(path: Path) -> list[ImportedLog]:
                 labels={name: value[:200] for name, value in settings.items() if value},
             ),
             read_samples=lambda: _samples(path),
+            is_fraction=lambda _: True,
             higher_is_better=_directions(fields),
         )
     ]

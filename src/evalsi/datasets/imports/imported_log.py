@@ -66,4 +66,6 @@ class ImportedLog:
     """Scorers that the log names, in its order; samples may name more."""
     higher_is_better: Mapping[str, bool] = field(default_factory=dict[str, bool])
     """Direction of a scorer, where the log says; more is better for the others."""
+    is_fraction: Callable[[str], bool] = lambda _: False
+    """Whether a scorer's numbers are fractions from 0 to 1 by the tool's convention."""
     reported: Sequence[ReportedMetric] = ()

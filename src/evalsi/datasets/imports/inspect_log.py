@@ -317,7 +317,9 @@ def _notes(sample: _Sample) -> list[str]:
     limit, error = object_of(sample.limit), object_of(sample.error)
     notes: list[str] = []
     if limit:
-        notes.append(f"stopped at its {text_of(limit.get('type'))} limit of {text_of(limit.get('limit'))}")
+        most = number_of(limit.get("limit"))
+        of = f" of {most:g}" if most is not None else ""
+        notes.append(f"stopped at its {text_of(limit.get('type'))} limit{of}")
     if error:
         notes.append(f"ended with an error: {text_of(error.get('message'))}")
     return notes

@@ -31,7 +31,7 @@ from evalsi.datasets.imports.log_file import lines_of, read_document
 from evalsi.datasets.imports.log_json import finite, read_log_json
 from evalsi.datasets.imports.scorer_result import score_of, scored
 from evalsi.datasets.rows import RowError
-from evalsi.schema import Content, DatasetManifest, EvaluationResult, Record, RunManifest, RunStatus, Score
+from evalsi.schema import Content, DatasetManifest, EvaluationResult, GitState, Record, RunManifest, RunStatus, Score
 
 _NAME = re.compile(r"samples_(?P<task>.+?)_(?P<time>\d{4}-\d{2}-\d{2}T[0-9.:-]+)\.jsonl")
 _OWN_FIELDS = frozenset(
@@ -50,6 +50,7 @@ _OWN_FIELDS = frozenset(
     }
 )
 _NO_FILTER = "none"
+_FRACTION = re.compile(r"(acc|exact_match|em|f1|pass@|mc[12])")
 
 
 class _Results(msgspec.Struct):
@@ -63,6 +64,7 @@ class _Results(msgspec.Struct):
     git_hash: Any = None
     date: Any = None
     lm_eval_version: Any = None
+    task_hashes: Any = None
 
 
 @dataclass(slots=True)
@@ -99,11 +101,16 @@ def read_lm_eval_log(path: Path) -> list[ImportedLog]:
                 name=task,
                 packages={"lm_eval": version} if version else {},
                 started_at=_moment(started),
-                dataset=DatasetManifest(source=text_of(task_config.get("dataset_path")) or str(path)),
+                dataset=DatasetManifest(
+                    source=text_of(task_config.get("dataset_path")) or str(path),
+                    revision=text_of(object_of(results.task_hashes).get(task)),
+                ),
+                git=GitState(commit=commit) if (commit := text_of(results.git_hash)) else None,
                 status=RunStatus.SUCCEEDED,
                 labels={"model": model} if model else {},
             ),
             read_samples=lambda: _samples(path),
+            is_fraction=lambda name: _FRACTION.match(name) is not None,
             higher_is_better={name: better for name, better in settings.items() if isinstance(better, bool)},
             reported=list(_reported(object_of(object_of(results.results).get(task)))),
         )

@@ -90,7 +90,7 @@ def read_openai_evals_log(path: Path) -> list[ImportedLog]:
             continue
         spec = object_of(read.spec) or spec
         report = report if read.final_report is None else object_of(read.final_report)
-        if isinstance(read.sample_id, str):
+        if isinstance(read.sample_id, str) and read.sample_id:
             samples.add(read.sample_id)
     if not samples:
         raise InvalidDataError("holds no events of OpenAI evals", where=str(path))
@@ -135,7 +135,7 @@ def _samples(path: Path) -> Iterator[ImportedSample | UnreadableSample]:
         except RowError as fault:
             yield UnreadableSample(place, fault.reason)
             continue
-        if isinstance(read.sample_id, str) and isinstance(read.type, str):
+        if isinstance(read.sample_id, str) and read.sample_id and isinstance(read.type, str):
             events = found.setdefault(read.sample_id, _Events(place))
             events.by_type.setdefault(read.type, []).append(object_of(read.data))
     for identifier in sorted(found, key=_in_order):

@@ -26,7 +26,7 @@ from evalsi.datasets.imports.foreign_fields import (
     usage_or_none,
 )
 from evalsi.datasets.imports.imported_log import NOT_SCORED, ImportedLog, ImportedSample, UnreadableSample
-from evalsi.datasets.imports.log_file import head_of, lines_of, read_document
+from evalsi.datasets.imports.log_file import lines_of, read_document
 from evalsi.datasets.imports.log_json import finite, read_log_json
 from evalsi.datasets.imports.scorer_result import failed, score_of, scored
 from evalsi.datasets.row_ids import id_of_content
@@ -79,7 +79,7 @@ def read_promptfoo_log(path: Path) -> list[ImportedLog]:
         NotFoundError: there is no such file.
         InvalidDataError: it is no such file, or holds no results.
     """
-    lines = _is_lines(path)
+    lines = path.suffix in (".jsonl", ".ndjson")
     document = _Document() if lines else read_document(path, _Document)
     summary, metadata = object_of(document.results), object_of(document.metadata)
     config = object_of(document.config)
@@ -109,6 +109,7 @@ def read_promptfoo_log(path: Path) -> list[ImportedLog]:
                 labels={"provider": provider, "prompt": prompt[:200]},
             ),
             read_samples=lambda: _samples(path, lines=lines, configuration=configuration),
+            is_fraction=lambda _: True,
         )
 
     return [log(*pair) for pair in zip(configurations, _labels(configurations), strict=True)] or _all_broken(found)
@@ -133,11 +134,6 @@ def _labels(configurations: list[tuple[str, str]]) -> list[str]:
     if len(providers) == 1:
         return [prompt[:60] for _, prompt in configurations]
     return [f"{provider} {prompt[:60]}" for provider, prompt in configurations]
-
-
-def _is_lines(path: Path) -> bool:
-    first = head_of(path).lstrip().partition(b"\n")[0]
-    return is_promptfoo_log(first) and first.rstrip().endswith(b"}") and b'"results"' not in first.partition(b":")[0]
 
 
 def _read(path: Path, *, lines: bool) -> Iterator[_Found | UnreadableSample]:
