@@ -157,6 +157,20 @@ def compare_runs(
     )
 
 
+def _declared_range(run: GradedRun, metric: str) -> tuple[float, float] | None:
+    """The range that the metric's evaluator declares, if it has both ends."""
+    summary = run.summary(metric)
+    for evaluator in run.manifest.evaluators:
+        if evaluator.manifest is None or summary is None or evaluator.name != summary.evaluator:
+            continue
+        named = metric.removeprefix(f"{evaluator.name}.")
+        for spec in evaluator.manifest.outputs:
+            fits = spec.name == named or (metric == evaluator.name and spec.name == evaluator.manifest.name)
+            if fits and spec.min is not None and spec.max is not None and spec.min < spec.max:
+                return spec.min, spec.max
+    return None
+
+
 def _usage(
     before: RunValues,
     after: RunValues,
