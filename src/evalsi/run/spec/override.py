@@ -51,7 +51,7 @@ def _apply(tree: PlacedTree, override: str) -> None:
         )
     if keys[0] not in _TOP:
         keys = ["spec", *keys]
-    value = read_yaml(written, flag) if written.strip() else None
+    value = _read(written, flag)
     container: Any = tree.value
     path: Path = ""
     place = _Place(message="EvalRun")
@@ -59,12 +59,25 @@ def _apply(tree: PlacedTree, override: str) -> None:
         key, inner = _step(container, written_key, place, path, flag)
         path = (path, key)
         if position == len(keys) - 1:
-            _put(container, key, value.value if value is not None else None)
+            _put(container, key, value)
         else:
             container = _below(container, key, keys[position + 1], path, flag)
         place = inner
     tree.overridden[path_text(path)] = flag
     _forget(tree, path_text(path))
+
+
+def _read(written: str, flag: str) -> Any:
+    """The value of a flag, read as YAML; nothing at all is null."""
+    if not written.strip():
+        return None
+    try:
+        read = read_yaml(written, flag)
+    except InvalidSpecError as error:
+        raise InvalidSpecError(f"the value {written!r} cannot be read: {error.message}", where=flag) from None
+    if read.problems:
+        raise InvalidSpecError(read.problems[0].message, where=flag, hint=read.problems[0].hint)
+    return read.value
 
 
 def _keys(text: str, flag: str) -> list[str | int]:
@@ -123,9 +136,10 @@ def _below(container: Any, key: str | int, following: str | int, path: Path, fla
             entries[key] = empty
         inner = entries[key]
     if not isinstance(inner, list if isinstance(following, int) else dict):
-        raise InvalidSpecError(
-            f"{path_text(path)} holds {'no list' if isinstance(following, int) else 'no fields'}", where=flag
-        )
+        if isinstance(inner, list):
+            raise InvalidSpecError(f"{path_text(path)} is a list: write a number in brackets", where=flag)
+        kind = "is no list" if isinstance(following, int) else "holds no fields"
+        raise InvalidSpecError(f"{path_text(path)} {kind}", where=flag)
     return cast("Any", inner)
 
 

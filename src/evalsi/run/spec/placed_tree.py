@@ -45,6 +45,8 @@ class PlacedTree:
     """Path of each value that the command line set, and the flag that did."""
     substituted: set[str] = field(default_factory=set[str])
     """Paths of texts into which environment variables were put."""
+    unresolved: set[str] = field(default_factory=set[str])
+    """Paths of texts with a variable that could not be replaced."""
     problems: list[InvalidSpecError] = field(default_factory=list[InvalidSpecError])
 
     def spot(self, path: str) -> Spot | None:

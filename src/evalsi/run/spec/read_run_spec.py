@@ -25,7 +25,6 @@ from evalsi.run.spec.spelling import as_written, first_spelling, worded
 from evalsi.run.spec.substitute import substitute
 from evalsi.run.spec.yaml_tree import plain_value, read_yaml
 from evalsi.schema import EvalRun, RunSpec
-from evalsi.schema.field import fields_of
 from evalsi.schema.json_schema import json_schema
 from evalsi.schema.thorough_reader import read_thoroughly
 
@@ -67,7 +66,8 @@ def read_run_spec(
     """The run that `source` describes.
 
     Args:
-        source: A file, or the text of a spec. YAML or JSON, keys in snake_case or camelCase.
+        source: A file (a text that is one line and ends like a file's name is one), or the text of a spec. YAML or
+            JSON, keys in snake_case or camelCase.
         overrides: Changes such as `spec.trials=3`, made before anything is checked.
         environment: What `${NAME}` stands for; empty by default.
 
@@ -79,13 +79,15 @@ def read_run_spec(
     tree = _tree_of(text, name)
     if type(tree.value) is not dict:
         raise InvalidSpecError.of([*tree.problems, InvalidSpecError("a run spec is a mapping", where=name)][:1])
+    _expand(tree)
     apply_overrides(tree, overrides)
     substitute(tree, environment or {})
     _expand(tree)
-    written = cast("dict[str, Any]", tree.value)
-    run, mistakes = read_thoroughly(_typed(tree, written, "EvalRun", ""), EvalRun)
-    wrong = {mistake.path for mistake in mistakes}
+    run, mistakes = read_thoroughly(_typed(tree), EvalRun)
+    wrong = {mistake.path for mistake in mistakes} | tree.unresolved
     for mistake in mistakes:
+        if mistake.path in tree.unresolved:
+            continue
         unknown = mistake.problem.startswith(("unknown field", f"{mistake.path} is given twice"))
         tree.add(mistake.path, worded(tree, mistake), at_key=unknown)
     checked = _check(tree, run, wrong, folder)
@@ -126,6 +128,8 @@ def _completed(run: EvalRun, refs: list[Any], spec: RunSpec) -> EvalRun:
 
 
 def _text_of(source: Path | str) -> tuple[str, str, Path]:
+    if isinstance(source, str) and "\n" not in source and source.endswith((".yaml", ".yml", ".json")):
+        source = Path(source)
     if isinstance(source, str):
         raw, name, folder = source.encode("utf-8", "surrogatepass"), "<text>", Path()
     else:
@@ -191,11 +195,10 @@ def _expand(tree: PlacedTree) -> None:
                     tree.spots[f"spec.{name}[{index}].{key}"] = spot
 
 
-def _typed(tree: PlacedTree, value: Any, message: str, path: str) -> Any:
+def _typed(tree: PlacedTree) -> Any:
     """The values with texts from environment variables read as the schema wants them: `stream: ${STREAM}`."""
-    if not tree.substituted:
-        return value
-    return as_written(tree, value, message, path, plain_value, fields_of)
+    value: Any = tree.value
+    return as_written(tree, value, "EvalRun", "", plain_value) if tree.substituted else value
 
 
 def _nearest_file(path: Path) -> str | None:

@@ -92,8 +92,10 @@ def _explained(error: yaml.YAMLError, text: str, source: str) -> InvalidSpecErro
             f"the character U+{ord(character) if character else 0:04X} is not allowed in YAML",
             where=f"{source}:{line}:{column}",
         )
-    line, column = mark.line + 1, mark.column + 1
-    shown: str = next(iter(text.splitlines()[mark.line : mark.line + 1]), "")
+    line: int = mark.line + 1
+    column: int = mark.column + 1
+    lines = text.split("\n")
+    shown = lines[line - 1] if line <= len(lines) else ""
     if "\t" in shown[: len(shown) - len(shown.lstrip())]:
         return InvalidSpecError(
             f"tab used for indentation, line {line}",
