@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 from evalsi.core.errors import InvalidSpecError
-from evalsi.run.spec.placed_tree import Path, PlacedTree, path_text
+from evalsi.run.spec.placed_tree import PlacedTree, below
 from evalsi.run.spec.yaml_tree import read_yaml
 from evalsi.schema.field import Field, fields_of
 from evalsi.schema.schema_error import unknown_field
@@ -53,18 +53,18 @@ def _apply(tree: PlacedTree, override: str) -> None:
         keys = ["spec", *keys]
     value = _read(written, flag)
     container: Any = tree.value
-    path: Path = ""
+    path: str = ""
     place = _Place(message="EvalRun")
     for position, written_key in enumerate(keys):
         key, inner = _step(container, written_key, place, path, flag)
-        path = (path, key)
+        path = below(path, key)
         if position == len(keys) - 1:
             _put(container, key, value)
         else:
             container = _below(container, key, keys[position + 1], path, flag)
         place = inner
-    tree.overridden[path_text(path)] = flag
-    _forget(tree, path_text(path))
+    tree.overridden[path] = flag
+    _forget(tree, path)
 
 
 def _read(written: str, flag: str) -> Any:
@@ -97,11 +97,11 @@ def _keys(text: str, flag: str) -> list[str | int]:
     return keys
 
 
-def _step(container: Any, key: str | int, place: _Place, path: Path, flag: str) -> tuple[str | int, _Place]:
+def _step(container: Any, key: str | int, place: _Place, path: str, flag: str) -> tuple[str | int, _Place]:
     """The key in the spelling that the document uses, and what is below it."""
     if place.message:
         if isinstance(key, int):
-            raise InvalidSpecError(f"{path_text(path) or 'the document'} is no list", where=flag)
+            raise InvalidSpecError(f"{path or 'the document'} is no list", where=flag)
         fields = fields_of(place.message)
         found = next((field for field in fields if key in (field.name, field.json_name)), None)
         if found is None:
@@ -115,18 +115,18 @@ def _step(container: Any, key: str | int, place: _Place, path: Path, flag: str) 
         below = _Place(message=place.field.type_name if place.field.kind == "message" else "")
         if (place.field.shape == "list") != isinstance(key, int):
             kind = "a list: write a number in brackets" if place.field.shape == "list" else "no list: write a name"
-            raise InvalidSpecError(f"{path_text(path)} is {kind}", where=flag)
+            raise InvalidSpecError(f"{path} is {kind}", where=flag)
         return key, below
     return key, _Place()
 
 
-def _below(container: Any, key: str | int, following: str | int, path: Path, flag: str) -> Any:
+def _below(container: Any, key: str | int, following: str | int, path: str, flag: str) -> Any:
     """The container at `key`, made where there is none."""
     empty: Any = [] if isinstance(following, int) else {}
     if isinstance(container, list):
         items = cast("list[Any]", container)
         if not (isinstance(key, int) and key <= len(items)):
-            raise InvalidSpecError(f"{path_text(path)} is past the end of the list", where=flag)
+            raise InvalidSpecError(f"{path} is past the end of the list", where=flag)
         if key == len(items):
             items.append(empty)
         inner = items[key]
@@ -137,9 +137,9 @@ def _below(container: Any, key: str | int, following: str | int, path: Path, fla
         inner = entries[key]
     if not isinstance(inner, list if isinstance(following, int) else dict):
         if isinstance(inner, list):
-            raise InvalidSpecError(f"{path_text(path)} is a list: write a number in brackets", where=flag)
+            raise InvalidSpecError(f"{path} is a list: write a number in brackets", where=flag)
         kind = "is no list" if isinstance(following, int) else "holds no fields"
-        raise InvalidSpecError(f"{path_text(path)} {kind}", where=flag)
+        raise InvalidSpecError(f"{path} {kind}", where=flag)
     return cast("Any", inner)
 
 

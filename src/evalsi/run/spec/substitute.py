@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from evalsi.core.errors import suggestion
-from evalsi.run.spec.placed_tree import Path, PlacedTree, path_text
+from evalsi.run.spec.placed_tree import PlacedTree, below
 
 __all__ = ["looks_secret", "substitute"]
 
@@ -34,20 +34,20 @@ def substitute(tree: PlacedTree, environment: Mapping[str, str]) -> None:
     tree.value = _value(tree, tree.value, "", environment)
 
 
-def _value(tree: PlacedTree, value: Any, path: Path, environment: Mapping[str, str]) -> Any:
+def _value(tree: PlacedTree, value: Any, path: str, environment: Mapping[str, str]) -> Any:
     if isinstance(value, str):
-        return _text(tree, value, path_text(path), environment) if "${" in value else value
+        return _text(tree, value, path, environment) if "${" in value else value
     if isinstance(value, dict):
         entries = cast("dict[str, Any]", value)
-        if path_text(path) == "spec.dataset":
+        if path == "spec.dataset":
             return {
-                key: item if key == "inline" else _value(tree, item, (path, key), environment)
+                key: item if key == "inline" else _value(tree, item, below(path, key), environment)
                 for key, item in entries.items()
             }
-        return {key: _value(tree, item, (path, key), environment) for key, item in entries.items()}
+        return {key: _value(tree, item, below(path, key), environment) for key, item in entries.items()}
     if isinstance(value, list):
         items = cast("list[Any]", value)
-        return [_value(tree, item, (path, index), environment) for index, item in enumerate(items)]
+        return [_value(tree, item, below(path, index), environment) for index, item in enumerate(items)]
     return value
 
 
