@@ -239,7 +239,10 @@ def test_time_and_money_are_read_off_the_answers(gate: Gate, value: float | None
     ("made", "said"),
     [
         (Made(values={"check": [True, True]}), "no cost is known"),
-        (Made(values={"check": [True, True]}, usages=usages((1, 0.01), (1, None))), "the cost of 1 of 2 records is not"),
+        (
+            Made(values={"check": [True, True]}, usages=usages((1, 0.01), (1, None))),
+            "the cost of 1 of 2 records is not",
+        ),
         (
             Made(values={"check": [True]}, usages=[Usage(cost_usd=0.01, unpriced_requests=1)]),
             "no cost is known",

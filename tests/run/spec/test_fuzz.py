@@ -35,7 +35,7 @@ VALUES = st.recursive(
 
 
 def answer(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     try:
         document = read_run_spec(text, environment={"A": "1"})
     except EvalsiError as error:
@@ -43,7 +43,7 @@ def answer(text: str) -> None:
         assert error.exit_status in (1, 2)
     else:
         assert document.spec.evaluators
-    assert time.perf_counter() - began < LIMIT_S
+    assert time.process_time() - began < LIMIT_S
 
 
 @QUICK
@@ -51,10 +51,10 @@ def answer(text: str) -> None:
 def test_any_bytes_are_answered(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("fuzz") / "run.yaml"
     path.write_bytes(content)
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(EvalsiError):
         read_run_spec(path)
-    assert time.perf_counter() - began < LIMIT_S
+    assert time.process_time() - began < LIMIT_S
 
 
 @QUICK
@@ -72,7 +72,7 @@ def test_any_values_are_answered(value: Any) -> None:
     answer(yaml.safe_dump(document, allow_unicode=True))
 
 
-@QUICK
+@settings(QUICK, max_examples=60)
 @given(st.dictionaries(WORDS, VALUES, max_size=6))
 def test_any_fields_of_a_right_spec_are_answered(fields: dict[str, Any]) -> None:
     spec = {"dataset": {"path": "a"}, "evaluators": ["exact-match"], **fields}

@@ -394,6 +394,12 @@ def test_all_mistakes_are_reported_at_once_in_the_order_of_the_file() -> None:
     assert set(lines) == {1, 2, 3, 5, 6, 7, 8, 9, 11, 12, 13}
 
 
+def test_a_file_full_of_mistakes_is_cut_short_and_says_so() -> None:
+    found = mistakes(with_lines(*(f"x{number}: 1" for number in range(90))))
+    assert len(found) == 51
+    assert found[-1] == "<text>: at least 40 more mistakes are not listed"
+
+
 def test_a_secret_that_stands_where_a_name_belongs_is_not_repeated() -> None:
     text = SMALL.replace("model: m-1", "model: m-1, api_key_env: sk-abc-123")
     (said,) = mistakes(text)

@@ -10,7 +10,9 @@ from evalsi.schema import GateStat
 from tests.run.spec.specs import HEAD, mistakes, read
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/run-spec.md").read_text(encoding="utf-8")
-CHECKS = "from evalsi.evaluators.api import evaluator\n\n\n@evaluator(name='polite')\ndef polite(record):\n    return True\n"
+CHECKS = (
+    "from evalsi.evaluators.api import evaluator\n\n\n@evaluator(name='polite')\ndef polite(record):\n    return True\n"
+)
 
 
 def blocks(language: str) -> list[str]:

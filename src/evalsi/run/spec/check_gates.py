@@ -14,6 +14,7 @@ from evalsi.run.spec.check_limits import check_baseline
 from evalsi.run.spec.placed_tree import PlacedTree
 from evalsi.run.spec.scope import Part
 from evalsi.schema import Gate, GateStat, MetricSpec, RunSpec, ScoreType
+from evalsi.schema.thorough_reader import MOST_PROBLEMS
 
 __all__ = ["check_gates"]
 
@@ -27,6 +28,8 @@ _TRIES = frozenset({Stat.PASS_AT_K, Stat.PASS_HAT_K})
 def check_gates(tree: PlacedTree, spec: RunSpec, evaluators: CheckedEvaluators) -> None:
     """Notes what is wrong with `spec.gates`."""
     for index, gate in enumerate(spec.gates):
+        if len(tree.problems) >= MOST_PROBLEMS:
+            return
         part = Part(tree, f"spec.gates[{index}]")
         if gate.cel:
             _check_condition(part, gate, spec, evaluators)

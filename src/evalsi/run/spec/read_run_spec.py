@@ -92,7 +92,7 @@ def read_run_spec(
         tree.add(mistake.path, worded(tree, mistake), at_key=unknown)
     checked = _check(tree, run, wrong, folder)
     if tree.problems:
-        raise InvalidSpecError.of(_in_order(tree.problems)[:MAX_PROBLEMS])
+        raise InvalidSpecError.of(_listed(tree.problems, name))
     spec = run.spec or RunSpec()
     return RunDocument(
         run=_completed(run, checked.refs, spec), source=name, folder=folder, evaluators=checked, tree=tree
@@ -210,6 +210,14 @@ def _nearest_file(path: Path) -> str | None:
         return f"there is no folder {str(path.parent)!r}"
     near = suggestion(path.name, names)
     return near if near is not None else "see docs/reference/run-spec.md for an example"
+
+
+def _listed(problems: list[InvalidSpecError], name: str) -> list[InvalidSpecError]:
+    """The first `MAX_PROBLEMS` in the order of the file, and how many more there are."""
+    ordered = _in_order(problems)
+    more = len(ordered) - MAX_PROBLEMS
+    rest = [InvalidSpecError(f"at least {more} more mistakes are not listed", where=name)] if more > 0 else []
+    return [*ordered[:MAX_PROBLEMS], *rest]
 
 
 def _in_order(problems: list[InvalidSpecError]) -> list[InvalidSpecError]:

@@ -156,7 +156,9 @@ class _Builder:
         if isinstance(node, yaml.MappingNode):
             value = self._mapping(node, here, depth)
         else:
-            value = [self._value(item, below(here, index), Spot(0, 0), depth + 1) for index, item in enumerate(node.value)]
+            value = [
+                self._value(item, below(here, index), Spot(0, 0), depth + 1) for index, item in enumerate(node.value)
+            ]
         self._open.discard(id(node))
         return value
 
