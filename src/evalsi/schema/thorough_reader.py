@@ -23,11 +23,14 @@ from evalsi.schema.schema_error import (
     wrong_type,
 )
 
+MOST_PROBLEMS = 200
+"""Mistakes after which no more are looked for: the text is then something else altogether."""
+
 StructT = TypeVar("StructT", bound=msgspec.Struct)
 
 
 def read_thoroughly(value: Any, kind: type[StructT], *, at: str = "") -> tuple[StructT, list[SchemaError]]:
-    """What could be read of `value`, and every mistake in it in the order of the document.
+    """What could be read of `value`, and every mistake in it (at most about `MOST_PROBLEMS`) in the document's order.
 
     Fields that are wrong keep their defaults in the message, so it is only to be used when there is no mistake, or to
     look for further ones.
@@ -49,6 +52,8 @@ def _message(value: Any, name: str, path: Path, problems: list[SchemaError], dep
     found: dict[str, Any] = {}
     seen: set[str] = set()
     for key, item in cast("Mapping[Any, Any]", value).items():
+        if len(problems) >= MOST_PROBLEMS:
+            break
         field = by_spelling.get(key)
         if field is None:
             problems.append(unknown_field(path, key, fields))
@@ -72,7 +77,11 @@ def _put(found: dict[str, Any], field: Field, value: Any, path: Path, problems: 
         if not isinstance(value, Sequence) or isinstance(value, str | bytes):
             problems.append(wrong_type(path, "a list", value))
             return
-        items = [_item(field, one, (path, place), problems, depth) for place, one in enumerate(cast("Any", value))]
+        items = [
+            _item(field, one, (path, place), problems, depth)
+            for place, one in enumerate(cast("Sequence[Any]", value))
+            if len(problems) < MOST_PROBLEMS
+        ]
         found[field.name] = [item for item, right in items if right]
     elif field.shape == "map":
         if not isinstance(value, Mapping):

@@ -274,6 +274,9 @@ class _Reference:
                 f"unknown figure {token.text!r}", near or f"known: {', '.join(spelled.values())}", token.start
             )
         if name in figures:
+            following = self._peek()
+            if following is not None and following.text == "(":
+                raise _Malformed(f"{name} takes no arguments", f"write .{name}")
             return figures[name], 0
         self._sign("(", f"{name} needs the number of tries, for example {name}(3)")
         tries = self._take("number", "the number of tries")

@@ -12,7 +12,6 @@ import msgspec
 from evalsi.core.errors import EvalsiError
 from evalsi.evaluators.api import Definition
 from evalsi.evaluators.catalog import load
-from evalsi.evaluators.choose import name_of
 from evalsi.run.spec.placed_tree import PlacedTree
 from evalsi.run.spec.scope import Part
 from evalsi.schema import EvaluatorRef, MetricSpec, RunSpec
@@ -113,12 +112,12 @@ def _checked_one(part: Part, ref: EvaluatorRef) -> Definition | None:
 
 
 def _resolved(ref: EvaluatorRef, folder: Path) -> EvaluatorRef:
-    """An evaluator in a file is found beside the spec, as its data is; the name it reports under stays."""
+    """An evaluator in a file is found beside the spec, as its data is."""
     place, colon, attribute = ref.ref.rpartition(":")
     if not colon or not place.endswith(".py") or Path(place).is_absolute():
         return ref
     found = f"{folder / place}:{attribute}"
-    return msgspec.structs.replace(ref, ref=found, name=ref.name or name_of(ref)) if folder != Path() else ref
+    return msgspec.structs.replace(ref, ref=found)
 
 
 def _has_unknown(tree: PlacedTree) -> bool:

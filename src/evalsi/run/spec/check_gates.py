@@ -14,6 +14,7 @@ from evalsi.run.spec.check_limits import check_baseline
 from evalsi.run.spec.placed_tree import PlacedTree
 from evalsi.run.spec.scope import Part
 from evalsi.schema import Gate, GateStat, MetricSpec, RunSpec, ScoreType
+from evalsi.schema.thorough_reader import MOST_PROBLEMS
 
 __all__ = ["check_gates"]
 
@@ -27,6 +28,8 @@ _TRIES = frozenset({Stat.PASS_AT_K, Stat.PASS_HAT_K})
 def check_gates(tree: PlacedTree, spec: RunSpec, evaluators: CheckedEvaluators) -> None:
     """Notes what is wrong with `spec.gates`."""
     for index, gate in enumerate(spec.gates):
+        if len(tree.problems) >= MOST_PROBLEMS:
+            return
         part = Part(tree, f"spec.gates[{index}]")
         if gate.cel:
             _check_condition(part, gate, spec, evaluators)
@@ -84,12 +87,11 @@ def _check_comparison(part: Part, gate: Gate, spec: RunSpec, evaluators: Checked
     if not gate.metric:
         part.say("", "compares and names no metric")
         return
-    spec_of = _report_unknown(part, gate.metric, evaluators)
-    if spec_of is not None and spec_of.min is not None and spec_of.max is not None and gate.max_drop is not None:
-        width = spec_of.max - spec_of.min
-        if gate.max_drop >= width:
-            hint = f"did you mean {gate.max_drop / 100:g}?" if gate.max_drop >= 1 and width <= 1 else None
-            part.say("max_drop", f"of {gate.max_drop:g} can never be exceeded: {_range_words(spec_of)}", hint)
+    declared = _report_unknown(part, gate.metric, evaluators)
+    low, high, words = _reach(FigureAsk(stat=Stat.MEAN, metric=gate.metric), declared)
+    if low is not None and high is not None and gate.max_drop is not None and gate.max_drop >= high - low:
+        hint = f"did you mean {gate.max_drop / 100:g}?" if 1 < gate.max_drop <= 100 and high - low <= 1 else None
+        part.say("max_drop", f"of {gate.max_drop:g} can never be exceeded by {words}", hint)
 
 
 def _check_figure(part: Part, gate: Gate, spec: RunSpec, evaluators: CheckedEvaluators) -> None:
@@ -168,15 +170,10 @@ def _reach(ask: FigureAsk, declared: MetricSpec | None) -> tuple[float | None, f
         return None, None, ""
     if declared.type is ScoreType.PASSED:
         return 0.0, 1.0, "a 0..1 metric (the share that passes)"
-    return declared.min, declared.max, _range_words(declared)
-
-
-def _range_words(spec: MetricSpec) -> str:
-    if spec.type is ScoreType.PASSED:
-        return "a 0..1 metric (the share that passes)"
-    if spec.min is not None and spec.max is not None:
-        return f"a {spec.min:g}..{spec.max:g} metric"
-    return f"a metric from {spec.min:g} up" if spec.min is not None else f"a metric up to {spec.max:g}"
+    low, high = declared.min, declared.max
+    if low is not None and high is not None:
+        return low, high, f"a {low:g}..{high:g} metric"
+    return low, high, f"a metric from {low:g} up" if low is not None else f"a metric up to {high}"
 
 
 def _declared(metric: str, evaluators: CheckedEvaluators) -> MetricSpec | None:

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any
 
 from evalsi.core.errors import InvalidSpecError
-from evalsi.run.spec.placed_tree import Path, PlacedTree, Spot, path_text
+from evalsi.run.spec.placed_tree import PlacedTree, Spot, below
 from evalsi.schema.schema_error import DEPTH_LIMIT
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -50,7 +50,7 @@ class _Reader:
         line, column = self._place(at)
         return InvalidSpecError(f"the JSON is malformed: {problem}", where=f"{self.tree.source}:{line}:{column}")
 
-    def value(self, at: int, path: Path, key: Spot, depth: int) -> tuple[Any, int]:
+    def value(self, at: int, path: str, key: Spot, depth: int) -> tuple[Any, int]:
         """The value that begins at or after `at`, and where it ends."""
         at = self.space(at)
         line, column = self._place(at)
@@ -60,12 +60,12 @@ class _Reader:
                 f"the file is nested deeper than {DEPTH_LIMIT} levels", where=f"{self.tree.source}:{line}:{column}"
             )
         value, end, spot = self._read(at, path, spot, depth)
-        self.tree.spots[path_text(path)] = spot
+        self.tree.spots[path] = spot
         if depth == 0:
             self.tree.value = value
         return value, end
 
-    def _read(self, at: int, path: Path, spot: Spot, depth: int) -> tuple[Any, int, Spot]:
+    def _read(self, at: int, path: str, spot: Spot, depth: int) -> tuple[Any, int, Spot]:
         first = self._text[at : at + 1]
         if first == "{":
             return *self._object(at + 1, path, depth), spot
@@ -91,7 +91,7 @@ class _Reader:
             raise self.malformed("a number is too large", at)
         return value, number.end(), spot._replace(written=written)
 
-    def _object(self, at: int, path: Path, depth: int) -> tuple[dict[str, Any], int]:
+    def _object(self, at: int, path: str, depth: int) -> tuple[dict[str, Any], int]:
         found: dict[str, Any] = {}
         at = self.space(at)
         while self._text[at : at + 1] != "}":
@@ -111,15 +111,15 @@ class _Reader:
                 )
                 at = self.value(at + 1, _LEFT_OUT, Spot(0, 0), depth + 1)[1]
             else:
-                found[key], at = self.value(at + 1, (path, key), key_spot, depth + 1)
+                found[key], at = self.value(at + 1, below(path, key), key_spot, depth + 1)
             at = self._comma(at, "}")
         return found, at + 1
 
-    def _list(self, at: int, path: Path, depth: int) -> tuple[list[Any], int]:
+    def _list(self, at: int, path: str, depth: int) -> tuple[list[Any], int]:
         found: list[Any] = []
         at = self.space(at)
         while self._text[at : at + 1] != "]":
-            item, at = self.value(at, (path, len(found)), Spot(0, 0), depth + 1)
+            item, at = self.value(at, below(path, len(found)), Spot(0, 0), depth + 1)
             found.append(item)
             at = self._comma(at, "]")
         return found, at + 1

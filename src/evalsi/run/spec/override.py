@@ -9,16 +9,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 from evalsi.core.errors import InvalidSpecError
-from evalsi.run.spec.placed_tree import Path, PlacedTree, path_text
+from evalsi.run.spec.placed_tree import PlacedTree, below
 from evalsi.run.spec.yaml_tree import read_yaml
 from evalsi.schema.field import Field, fields_of
 from evalsi.schema.schema_error import unknown_field
 
 __all__ = ["apply_overrides"]
 
-_STEP = re.compile(r"""\.?([A-Za-z_][A-Za-z0-9_-]*)|\[(\d{1,6}|\+)\]|\.(\d{1,6})(?=[.\[]|\Z)|\[(["'])(.*?)\4\]""")
-_END = -1
-"""The place after the last of a list, written `[+]`."""
+_STEP = re.compile(r"""\.?([A-Za-z_][A-Za-z0-9_-]*)|\[(\d{1,6})\]|\.(\d{1,6})(?=[.\[]|\Z)|\[(["'])(.*?)\4\]""")
 _TOP = ("api_version", "apiVersion", "kind", "metadata", "spec")
 
 
@@ -32,8 +30,7 @@ class _Place(NamedTuple):
 def apply_overrides(tree: PlacedTree, overrides: Sequence[str]) -> None:
     """Applies each `path=value` in order; a wrong one becomes a problem of the tree.
 
-    A path that does not begin in the envelope begins in `spec`: `trials=3` is `spec.trials=3`. `gates[+]` is one more gate.
-    The value is read as YAML.
+    A path that does not begin in the envelope begins in `spec`: `trials=3` is `spec.trials=3`. The value is read as YAML.
     """
     if not isinstance(tree.value, dict):
         return
@@ -54,22 +51,33 @@ def _apply(tree: PlacedTree, override: str) -> None:
         )
     if keys[0] not in _TOP:
         keys = ["spec", *keys]
-    value = read_yaml(written, flag) if written.strip() else None
+    value = _read(written, flag)
     container: Any = tree.value
-    path: Path = ""
+    path: str = ""
     place = _Place(message="EvalRun")
     for position, written_key in enumerate(keys):
         key, inner = _step(container, written_key, place, path, flag)
-        if key == _END and isinstance(container, list):
-            key = len(cast("list[Any]", container))
-        path = (path, key)
+        path = below(path, key)
         if position == len(keys) - 1:
-            _put(container, key, value.value if value is not None else None)
+            _put(container, key, value)
         else:
             container = _below(container, key, keys[position + 1], path, flag)
         place = inner
-    tree.overridden[path_text(path)] = flag
-    _forget(tree, path_text(path))
+    tree.overridden[path] = flag
+    _forget(tree, path)
+
+
+def _read(written: str, flag: str) -> Any:
+    """The value of a flag, read as YAML; nothing at all is null."""
+    if not written.strip():
+        return None
+    try:
+        read = read_yaml(written, flag)
+    except InvalidSpecError as error:
+        raise InvalidSpecError(f"the value {written!r} cannot be read: {error.message}", where=flag) from None
+    if read.problems:
+        raise InvalidSpecError(read.problems[0].message, where=flag, hint=read.problems[0].hint)
+    return read.value
 
 
 def _keys(text: str, flag: str) -> list[str | int]:
@@ -84,16 +92,16 @@ def _keys(text: str, flag: str) -> list[str | int]:
                 hint="write e.g. spec.gates[0].min, or metadata.labels['a.b'] for a name with dots",
             )
         number = step[2] or step[3]
-        keys.append(_END if number == "+" else int(number) if number else step[5] if step[5] is not None else step[1])
+        keys.append(int(number) if number else step[5] if step[5] is not None else step[1])
         at = step.end()
     return keys
 
 
-def _step(container: Any, key: str | int, place: _Place, path: Path, flag: str) -> tuple[str | int, _Place]:
+def _step(container: Any, key: str | int, place: _Place, path: str, flag: str) -> tuple[str | int, _Place]:
     """The key in the spelling that the document uses, and what is below it."""
     if place.message:
         if isinstance(key, int):
-            raise InvalidSpecError(f"{path_text(path) or 'the document'} is no list", where=flag)
+            raise InvalidSpecError(f"{path or 'the document'} is no list", where=flag)
         fields = fields_of(place.message)
         found = next((field for field in fields if key in (field.name, field.json_name)), None)
         if found is None:
@@ -107,18 +115,18 @@ def _step(container: Any, key: str | int, place: _Place, path: Path, flag: str) 
         below = _Place(message=place.field.type_name if place.field.kind == "message" else "")
         if (place.field.shape == "list") != isinstance(key, int):
             kind = "a list: write a number in brackets" if place.field.shape == "list" else "no list: write a name"
-            raise InvalidSpecError(f"{path_text(path)} is {kind}", where=flag)
+            raise InvalidSpecError(f"{path} is {kind}", where=flag)
         return key, below
     return key, _Place()
 
 
-def _below(container: Any, key: str | int, following: str | int, path: Path, flag: str) -> Any:
+def _below(container: Any, key: str | int, following: str | int, path: str, flag: str) -> Any:
     """The container at `key`, made where there is none."""
     empty: Any = [] if isinstance(following, int) else {}
     if isinstance(container, list):
         items = cast("list[Any]", container)
         if not (isinstance(key, int) and key <= len(items)):
-            raise InvalidSpecError(f"{path_text(path)} is past the end of the list", where=flag)
+            raise InvalidSpecError(f"{path} is past the end of the list", where=flag)
         if key == len(items):
             items.append(empty)
         inner = items[key]
@@ -128,9 +136,10 @@ def _below(container: Any, key: str | int, following: str | int, path: Path, fla
             entries[key] = empty
         inner = entries[key]
     if not isinstance(inner, list if isinstance(following, int) else dict):
-        raise InvalidSpecError(
-            f"{path_text(path)} holds {'no list' if isinstance(following, int) else 'no fields'}", where=flag
-        )
+        if isinstance(inner, list):
+            raise InvalidSpecError(f"{path} is a list: write a number in brackets", where=flag)
+        kind = "is no list" if isinstance(following, int) else "holds no fields"
+        raise InvalidSpecError(f"{path} {kind}", where=flag)
     return cast("Any", inner)
 
 

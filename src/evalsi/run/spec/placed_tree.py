@@ -9,11 +9,16 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from evalsi.core.errors import InvalidSpecError
-from evalsi.schema.schema_error import Path, path_text
+from evalsi.schema.schema_error import path_text
 
-__all__ = ["Path", "PlacedTree", "Spot", "path_text"]
+__all__ = ["PlacedTree", "Spot", "below"]
 
 _LAST_STEP = re.compile(r"(\.[A-Za-z_][A-Za-z0-9_-]*|\[\d+\]|\[(['\"]).*\2\])\Z", re.DOTALL)
+
+
+def below(path: str, key: str | int) -> str:
+    """The path of a value within the value at `path`."""
+    return path_text((path, key))
 
 
 class Spot(NamedTuple):
@@ -45,6 +50,8 @@ class PlacedTree:
     """Path of each value that the command line set, and the flag that did."""
     substituted: set[str] = field(default_factory=set[str])
     """Paths of texts into which environment variables were put."""
+    unresolved: set[str] = field(default_factory=set[str])
+    """Paths of texts with a variable that could not be replaced."""
     problems: list[InvalidSpecError] = field(default_factory=list[InvalidSpecError])
 
     def spot(self, path: str) -> Spot | None:

@@ -25,7 +25,6 @@ from evalsi.run.spec.spelling import as_written, first_spelling, worded
 from evalsi.run.spec.substitute import substitute
 from evalsi.run.spec.yaml_tree import plain_value, read_yaml
 from evalsi.schema import EvalRun, RunSpec
-from evalsi.schema.field import fields_of
 from evalsi.schema.json_schema import json_schema
 from evalsi.schema.thorough_reader import read_thoroughly
 
@@ -67,7 +66,8 @@ def read_run_spec(
     """The run that `source` describes.
 
     Args:
-        source: A file, or the text of a spec. YAML or JSON, keys in snake_case or camelCase.
+        source: A file (a text that is one line and ends like a file's name is one), or the text of a spec. YAML or
+            JSON, keys in snake_case or camelCase.
         overrides: Changes such as `spec.trials=3`, made before anything is checked.
         environment: What `${NAME}` stands for; empty by default.
 
@@ -79,18 +79,20 @@ def read_run_spec(
     tree = _tree_of(text, name)
     if type(tree.value) is not dict:
         raise InvalidSpecError.of([*tree.problems, InvalidSpecError("a run spec is a mapping", where=name)][:1])
+    _expand(tree)
     apply_overrides(tree, overrides)
     substitute(tree, environment or {})
     _expand(tree)
-    written = cast("dict[str, Any]", tree.value)
-    run, mistakes = read_thoroughly(_typed(tree, written, "EvalRun", ""), EvalRun)
-    wrong = {mistake.path for mistake in mistakes}
+    run, mistakes = read_thoroughly(_typed(tree), EvalRun)
+    wrong = {mistake.path for mistake in mistakes} | tree.unresolved
     for mistake in mistakes:
+        if mistake.path in tree.unresolved:
+            continue
         unknown = mistake.problem.startswith(("unknown field", f"{mistake.path} is given twice"))
         tree.add(mistake.path, worded(tree, mistake), at_key=unknown)
     checked = _check(tree, run, wrong, folder)
     if tree.problems:
-        raise InvalidSpecError.of(_in_order(tree.problems)[:MAX_PROBLEMS])
+        raise InvalidSpecError.of(_listed(tree.problems, name))
     spec = run.spec or RunSpec()
     return RunDocument(
         run=_completed(run, checked.refs, spec), source=name, folder=folder, evaluators=checked, tree=tree
@@ -126,6 +128,8 @@ def _completed(run: EvalRun, refs: list[Any], spec: RunSpec) -> EvalRun:
 
 
 def _text_of(source: Path | str) -> tuple[str, str, Path]:
+    if isinstance(source, str) and "\n" not in source and source.endswith((".yaml", ".yml", ".json")):
+        source = Path(source)
     if isinstance(source, str):
         raw, name, folder = source.encode("utf-8", "surrogatepass"), "<text>", Path()
     else:
@@ -191,11 +195,10 @@ def _expand(tree: PlacedTree) -> None:
                     tree.spots[f"spec.{name}[{index}].{key}"] = spot
 
 
-def _typed(tree: PlacedTree, value: Any, message: str, path: str) -> Any:
+def _typed(tree: PlacedTree) -> Any:
     """The values with texts from environment variables read as the schema wants them: `stream: ${STREAM}`."""
-    if not tree.substituted:
-        return value
-    return as_written(tree, value, message, path, plain_value, fields_of)
+    value: Any = tree.value
+    return as_written(tree, value, "EvalRun", "", plain_value) if tree.substituted else value
 
 
 def _nearest_file(path: Path) -> str | None:
@@ -207,6 +210,14 @@ def _nearest_file(path: Path) -> str | None:
         return f"there is no folder {str(path.parent)!r}"
     near = suggestion(path.name, names)
     return near if near is not None else "see docs/reference/run-spec.md for an example"
+
+
+def _listed(problems: list[InvalidSpecError], name: str) -> list[InvalidSpecError]:
+    """The first `MAX_PROBLEMS` in the order of the file, and how many more there are."""
+    ordered = _in_order(problems)
+    more = len(ordered) - MAX_PROBLEMS
+    rest = [InvalidSpecError(f"at least {more} more mistakes are not listed", where=name)] if more > 0 else []
+    return [*ordered[:MAX_PROBLEMS], *rest]
 
 
 def _in_order(problems: list[InvalidSpecError]) -> list[InvalidSpecError]:

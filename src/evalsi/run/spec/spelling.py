@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from evalsi.run.spec.placed_tree import PlacedTree
-from evalsi.schema.field import Field, fields_of
+from evalsi.schema.field import fields_of
 from evalsi.schema.schema_error import SchemaError
 
 __all__ = ["as_written", "first_spelling", "worded"]
@@ -41,12 +41,11 @@ def as_written(
     message: str,
     path: str,
     plain_value: Callable[[str], Any],
-    fields: Callable[[str], tuple[Field, ...]] = fields_of,
 ) -> Any:
     """`value` with substituted texts turned into numbers and truth values where the message wants these."""
     if not isinstance(value, dict):
         return value
-    known = {name: field for field in fields(message) for name in (field.name, field.json_name)}
+    known = {name: field for field in fields_of(message) for name in (field.name, field.json_name)}
     found: dict[str, Any] = {}
     for key, item in cast("dict[str, Any]", value).items():
         field = known.get(key)
@@ -55,16 +54,16 @@ def as_written(
             found[key] = item
         elif field.kind == "message" and field.shape == "list" and isinstance(item, list):
             found[key] = [
-                as_written(tree, one, field.type_name, f"{here}[{index}]", plain_value, fields)
+                as_written(tree, one, field.type_name, f"{here}[{index}]", plain_value)
                 for index, one in enumerate(cast("list[Any]", item))
             ]
         elif field.kind == "message" and field.shape == "map" and isinstance(item, dict):
             found[key] = {
-                name: as_written(tree, one, field.type_name, f"{here}.{name}", plain_value, fields)
+                name: as_written(tree, one, field.type_name, f"{here}.{name}", plain_value)
                 for name, one in cast("dict[str, Any]", item).items()
             }
         elif field.kind == "message":
-            found[key] = as_written(tree, item, field.type_name, here, plain_value, fields)
+            found[key] = as_written(tree, item, field.type_name, here, plain_value)
         elif field.kind in ("bool", "double", "int32", "int64") and isinstance(item, str) and here in tree.substituted:
             found[key] = plain_value(item)
         else:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from evalsi.core.errors import suggestion
-from evalsi.run.spec.placed_tree import Path, PlacedTree, path_text
+from evalsi.run.spec.placed_tree import PlacedTree, below
 
 __all__ = ["looks_secret", "substitute"]
 
@@ -34,20 +34,20 @@ def substitute(tree: PlacedTree, environment: Mapping[str, str]) -> None:
     tree.value = _value(tree, tree.value, "", environment)
 
 
-def _value(tree: PlacedTree, value: Any, path: Path, environment: Mapping[str, str]) -> Any:
+def _value(tree: PlacedTree, value: Any, path: str, environment: Mapping[str, str]) -> Any:
     if isinstance(value, str):
-        return _text(tree, value, path_text(path), environment) if "${" in value else value
+        return _text(tree, value, path, environment) if "${" in value else value
     if isinstance(value, dict):
         entries = cast("dict[str, Any]", value)
-        if path == ("spec", "dataset"):
+        if path == "spec.dataset":
             return {
-                key: item if key == "inline" else _value(tree, item, (path, key), environment)
+                key: item if key == "inline" else _value(tree, item, below(path, key), environment)
                 for key, item in entries.items()
             }
-        return {key: _value(tree, item, (path, key), environment) for key, item in entries.items()}
+        return {key: _value(tree, item, below(path, key), environment) for key, item in entries.items()}
     if isinstance(value, list):
         items = cast("list[Any]", value)
-        return [_value(tree, item, (path, index), environment) for index, item in enumerate(items)]
+        return [_value(tree, item, below(path, index), environment) for index, item in enumerate(items)]
     return value
 
 
@@ -56,34 +56,41 @@ def _text(tree: PlacedTree, text: str, path: str, environment: Mapping[str, str]
         name = match[1]
         if name is None:
             return "${"
-        if _NAMES_VARIABLES.search(path):
-            tree.add(
-                path, f"{path} names environment variables, so it holds no ${{{name}}}", hint=f"write {name} itself"
-            )
-        elif looks_secret(name):
-            tree.add(
-                path,
-                f"${{{name}}} looks like a secret, and a spec never holds one",
-                hint=f"name the variable where it is asked for, for example api_key_env: {name}",
-            )
-        elif name in environment:
-            return environment[name]
-        elif match[2] is not None:
-            return match[2]
-        else:
-            near = suggestion(name, [known for known in environment if not looks_secret(known)]) or ""
-            hint = (
-                near
-                if near.startswith("did")
-                else f"export {name}=…, write ${{{name}:-default}}, or $${{ for a plain ${{"
-            )
-            tree.add(path, f"the environment variable {name} in {path} is not set", hint=hint)
-        return ""
+        before = len(tree.problems)
+        value = _value_of(tree, path, name, match[2], environment)
+        if len(tree.problems) > before:
+            tree.unresolved.add(path)
+        return value
 
     replaced = _VARIABLE.sub(replace, text)
     spot = tree.spots.get(path)
     if replaced != text and spot is not None:
         tree.spots[path] = spot._replace(start=-1)
-        if spot.plain:
-            tree.substituted.add(path)
+    if replaced != text:
+        tree.substituted.add(path)
     return replaced
+
+
+def _value_of(tree: PlacedTree, path: str, name: str, default: str | None, environment: Mapping[str, str]) -> str:
+    """What takes the place of a variable. Where it may not or cannot be replaced, its name, and a problem."""
+    if _NAMES_VARIABLES.search(path):
+        tree.add(path, f"{path} names environment variables, so it holds no ${{{name}}}", hint=f"write {name} itself")
+    elif looks_secret(name):
+        tree.add(
+            path,
+            f"${{{name}}} looks like a secret, and a spec never holds one",
+            hint=f"name the variable where it is asked for, for example api_key_env: {name}",
+        )
+    elif name in environment:
+        return environment[name]
+    elif default is not None:
+        return default
+    else:
+        near = suggestion(name, [known for known in environment if not looks_secret(known)]) or ""
+        advice = f"export {name}=…, write ${{{name}:-default}}, or $${{ for a plain ${{"
+        tree.add(
+            path,
+            f"the environment variable {name} in {path} is not set",
+            hint=near if near.startswith("did") else advice,
+        )
+    return name

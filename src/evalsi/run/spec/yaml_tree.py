@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from evalsi.core.errors import InvalidSpecError
-from evalsi.run.spec.placed_tree import Path, PlacedTree, Spot, path_text
+from evalsi.run.spec.placed_tree import PlacedTree, Spot, below
 from evalsi.schema.schema_error import DEPTH_LIMIT
 
 MAX_ALIASED_VALUES = 10_000
@@ -92,8 +92,10 @@ def _explained(error: yaml.YAMLError, text: str, source: str) -> InvalidSpecErro
             f"the character U+{ord(character) if character else 0:04X} is not allowed in YAML",
             where=f"{source}:{line}:{column}",
         )
-    line, column = mark.line + 1, mark.column + 1
-    shown: str = next(iter(text.splitlines()[mark.line : mark.line + 1]), "")
+    line: int = mark.line + 1
+    column: int = mark.column + 1
+    lines = text.split("\n")
+    shown = lines[line - 1] if line <= len(lines) else ""
     if "\t" in shown[: len(shown) - len(shown.lstrip())]:
         return InvalidSpecError(
             f"tab used for indentation, line {line}",
@@ -139,10 +141,9 @@ class _Builder:
     def build(self, node: Any) -> None:
         self._tree.value = self._value(node, "", Spot(0, 0), 0)
 
-    def _value(self, node: Any, path: Path, key: Spot, depth: int) -> Any:
+    def _value(self, node: Any, here: str, key: Spot, depth: int) -> Any:
         line, column = node.start_mark.line + 1, node.start_mark.column + 1
         spot = Spot(line, column, key.line, key.column)
-        here = path_text(path)
         self._count(node, spot, depth)
         self._tree.spots[here] = spot
         if isinstance(node, yaml.ScalarNode):
@@ -153,9 +154,11 @@ class _Builder:
             return None
         self._open.add(id(node))
         if isinstance(node, yaml.MappingNode):
-            value = self._mapping(node, path, depth)
+            value = self._mapping(node, here, depth)
         else:
-            value = [self._value(item, (path, index), Spot(0, 0), depth + 1) for index, item in enumerate(node.value)]
+            value = [
+                self._value(item, below(here, index), Spot(0, 0), depth + 1) for index, item in enumerate(node.value)
+            ]
         self._open.discard(id(node))
         return value
 
@@ -171,7 +174,7 @@ class _Builder:
                 raise InvalidSpecError(f"aliases stand for more than {MAX_ALIASED_VALUES} values; refused", where=where)
         self._seen.add(id(node))
 
-    def _mapping(self, node: Any, path: Path, depth: int) -> dict[str, Any]:
+    def _mapping(self, node: Any, here: str, depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
         merged: dict[str, tuple[Any, Spot]] = {}
         for key_node, value_node in node.value:
@@ -184,19 +187,19 @@ class _Builder:
                 self._merge(value_node, merged, where)
                 continue
             if key_node.tag not in _PLAIN_TAGS | _TRAP_TAGS:
-                self._refuse_tag(key_node, path_text(path), where)
+                self._refuse_tag(key_node, here, where)
                 continue
             key = str(key_node.value)
             if key in found:
-                first = self._tree.spots[path_text((path, key))]
+                first = self._tree.spots[below(here, key)]
                 self._note(
                     f"duplicate key {key}, line {key_spot.line}", where, f"it was given in line {first.key_line} before"
                 )
                 continue
-            found[key] = self._value(value_node, (path, key), key_spot, depth + 1)
+            found[key] = self._value(value_node, below(here, key), key_spot, depth + 1)
         for key, (value_node, key_spot) in merged.items():
             if key not in found:
-                found[key] = self._value(value_node, (path, key), key_spot, depth + 1)
+                found[key] = self._value(value_node, below(here, key), key_spot, depth + 1)
         return found
 
     def _merge(self, node: Any, merged: dict[str, tuple[Any, Spot]], where: str) -> None:
