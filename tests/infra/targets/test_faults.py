@@ -41,6 +41,7 @@ def accounted(server: StandInModel, outcomes: list[Any]) -> tuple[list[Answer], 
     return answers, errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(
     "failures",
@@ -62,6 +63,7 @@ def test_failures_at_a_set_rate_end_in_whole_answers_and_exact_accounts(failures
         assert len(server.stats.outcomes) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failures", [{"server_error": 1.0}, {"rate_limited": 1.0}, {"truncated": 1.0}])
 def test_a_provider_that_always_fails_gives_errors_and_no_answer(failures: Any) -> None:
     with StandInModel(Behaviour(retry_after="0", **failures)) as server:
@@ -130,6 +132,7 @@ def test_requests_per_minute_of_the_spec_are_kept() -> None:
         assert arrivals[-1] - arrivals[0] >= 0.55
 
 
+@pytest.mark.slow
 def test_a_wrong_address_fails_within_five_seconds_for_everybody() -> None:
     target = make(connector="openai-compatible", model="m", base_url="http://127.0.0.1:9/v1")
     start = time.perf_counter()
