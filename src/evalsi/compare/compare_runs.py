@@ -195,8 +195,7 @@ def _collect(run: GradedRun, cluster_by: str | None) -> _Values:
     seen: dict[str, int] = {}
     keys: set[str] = set()
     for rows in run.read_rows():
-        for line in rows.record_lines:
-            glance = _GLANCE.decode(line)
+        for glance in rows.decoded(_GLANCE):
             trial = seen.get(glance.id, 0)
             seen[glance.id] = trial + 1
             found.rows[glance.id, trial] = found.count
@@ -317,7 +316,7 @@ def _records_at(run: GradedRun, wanted: set[int]) -> Iterator[tuple[int, tuple[R
     for rows in run.read_rows():
         here = [row for row in wanted if first <= row < first + rows.rows]
         for row in here:
-            record = msgspec.json.decode(rows.record_lines[row - first], type=Record)
+            record = rows.records[row - first]
             explanations: dict[str, str] = {}
             for columns in rows.columns:
                 note = columns.notes.get(row - first)

@@ -75,7 +75,7 @@ def _joined(parts: Iterable[bytes]) -> Iterator[bytes]:
 def result_lines_of(run: GradedRun) -> Iterator[list[str]]:
     """Every result as a JSON object, in lists of about a batch: per record in the panel's order, whole scopes last."""
     for rows in run.read_rows():
-        ids = [identifier(line) for line in rows.record_lines]
+        ids = [_ENCODER.encode(each.id).decode() for each in rows.decoded(_IDENTIFIED)]
         lanes = [result_lines(columns, ids) for columns in rows.columns]
         yield [line for row in zip(*lanes, strict=True) for line in row]
     for columns in run.whole:
@@ -88,11 +88,6 @@ class _Identified(msgspec.Struct):
 
 
 _IDENTIFIED = msgspec.json.Decoder(_Identified)
-
-
-def identifier(line: bytes) -> str:
-    """The id of a record line, as JSON text."""
-    return _ENCODER.encode(_IDENTIFIED.decode(line).id).decode()
 
 
 def result_lines(columns: EvaluatorColumns, ids: Sequence[str]) -> list[str]:
