@@ -8,7 +8,6 @@ that are shown.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -135,11 +134,11 @@ def compare_runs(
             )
         )
     compared = decide(compared, plan)
-    changed = _changed(compared, values)
+    changed, changes = _changed(compared, values, max_flips)
     shown = _texts(
         baseline,
         candidate,
-        [(shared[row], metric, first, second) for row, metric, first, second in changed[:max_flips]],
+        [(shared[row], metric, first, second) for row, metric, first, second in changed],
         before,
         after,
     )
@@ -152,7 +151,7 @@ def compare_runs(
         only_candidate=len(after.rows) - len(shared),
         usage=_usage(before, after, rows_before, rows_after, plan),
         flips=shown,
-        flips_left_out=max(0, len(changed) - max_flips),
+        flips_left_out=changes - len(changed),
         warnings=_warnings(baseline, candidate, before, after, len(shared)),
     )
 
@@ -199,19 +198,32 @@ def _usage(
 
 
 def _changed(
-    metrics: list[PairedMetric], values: dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]
-) -> list[tuple[int, str, float, float]]:
-    """(row, metric, before, after) of every change, verdicts before numbers, losses before gains, largest first."""
-    changes: list[tuple[tuple[bool, bool, float], tuple[int, str, float, float]]] = []
+    metrics: list[PairedMetric],
+    values: dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]],
+    most: int,
+) -> tuple[list[tuple[int, str, float, float]], int]:
+    """The first `most` changes as (row, metric, before, after), and how many there are in all.
+
+    In order: verdicts before numbers, losses before gains, largest first.
+    """
+    rows: list[npt.NDArray[np.int64]] = []
+    gains: list[npt.NDArray[np.float64]] = []
     for metric in metrics:
         first, second = values[metric.metric]
-        direction = -1.0 if metric.higher_is_better is False else 1.0
-        for row in np.flatnonzero(~np.isnan(first) & ~np.isnan(second) & (first != second)):
-            gain = direction * float(second[row] - first[row])
-            entry = (int(row), metric.metric, float(first[row]), float(second[row]))
-            changes.append(((not metric.binary, gain > 0, -abs(gain)), entry))
-    changes.sort(key=lambda change: change[0])
-    return [entry for _, entry in changes]
+        difference = second - first
+        rows.append(np.flatnonzero(~np.isnan(difference) & (difference != 0)))
+        gains.append((-1.0 if metric.higher_is_better is False else 1.0) * difference[rows[-1]])
+    if not rows:
+        return [], 0
+    row, gain = np.concatenate(rows), np.concatenate(gains)
+    which = np.repeat(np.arange(len(metrics)), [each.size for each in rows])
+    numeric = np.array([not metric.binary for metric in metrics])[which]
+    changes: list[tuple[int, str, float, float]] = []
+    for place in np.lexsort((-np.abs(gain), gain > 0, numeric))[:most]:
+        name = metrics[which[place]].metric
+        first, second = values[name]
+        changes.append((int(row[place]), name, float(first[row[place]]), float(second[row[place]])))
+    return changes, row.size
 
 
 def _texts(
@@ -251,7 +263,7 @@ def _records_at(run: GradedRun, wanted: set[int]) -> Iterator[tuple[int, tuple[R
     for rows in run.read_rows():
         here = [row for row in wanted if first <= row < first + rows.rows]
         for row in here:
-            record = msgspec.json.decode(rows.record_lines[row - first], type=Record)
+            record = rows.records[row - first]
             explanations: dict[str, str] = {}
             for columns in rows.columns:
                 note = columns.notes.get(row - first)

@@ -96,8 +96,7 @@ def collect_values(run: GradedRun, group_by: str | None) -> RunValues:
     seen: dict[str, int] = {}
     keys: set[str] = set()
     for rows in run.read_rows():
-        for line in rows.record_lines:
-            glance = _GLANCE.decode(line)
+        for glance in rows.decoded(_GLANCE):
             place = seen.get(glance.id, 0)
             seen[glance.id] = place + 1
             told = glance.told_trial

@@ -79,7 +79,7 @@ def gather(run: GradedRun, options: ReportOptions) -> Findings:
     usage = UsageTally()
     records = 0
     for rows in run.read_rows():
-        glances = [_GLANCES.decode(line) for line in rows.record_lines]
+        glances = rows.decoded(_GLANCES)
         values = _values(rows, histograms)
         chosen = [values.get(view.name, np.full(len(glances), np.nan)) for view in headline]
         slices.add([glance.metadata for glance in glances], chosen)

@@ -75,7 +75,7 @@ def _joined(parts: Iterable[bytes]) -> Iterator[bytes]:
 def result_lines_of(run: GradedRun) -> Iterator[list[str]]:
     """Every result as a JSON object, in lists of about a batch: per record in the panel's order, whole scopes last."""
     for rows in run.read_rows():
-        subjects = [subject_of(line) for line in rows.record_lines]
+        subjects = [subject_of(each) for each in rows.decoded(_IDENTIFIED)]
         lanes = [result_lines(columns, subjects) for columns in rows.columns]
         yield [line for row in zip(*lanes, strict=True) for line in row]
     for columns in run.whole:
@@ -113,9 +113,8 @@ class _Identified(msgspec.Struct):
 _IDENTIFIED = msgspec.json.Decoder(_Identified)
 
 
-def subject_of(line: bytes) -> Subject:
-    """The id and trial of a record line."""
-    found = _IDENTIFIED.decode(line)
+def subject_of(found: _Identified) -> Subject:
+    """The id and trial of a record."""
     run = found.provenance.run if found.provenance is not None else None
     return Subject.of(found.id, run.trial if run is not None else 0)
 

@@ -7,12 +7,16 @@ the result of a call.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import msgspec
 
+from evalsi.core.errors import InvalidDataError
 from evalsi.engine.columns import EvaluatorColumns, unpack
 from evalsi.ports.run_store import RunStore, Segment
 from evalsi.schema import GateResult, MetricSummary, Record, RunManifest
+
+T = TypeVar("T")
 
 WHOLE = -1
 """Index of the segment that holds the results of dataset and session scope; it has no records."""
@@ -28,6 +32,8 @@ class GradedRows:
     first_row: int
     records_jsonl: bytes
     columns: list[EvaluatorColumns]
+    source: str = ""
+    """Where they were read from, for errors."""
 
     @cached_property
     def record_lines(self) -> list[bytes]:
@@ -35,7 +41,19 @@ class GradedRows:
 
     @cached_property
     def records(self) -> list[Record]:
-        return [RECORDS.decode(line) for line in self.record_lines]
+        return self.decoded(RECORDS)
+
+    def decoded(self, decoder: "msgspec.json.Decoder[T]") -> list[T]:
+        """Every record as `decoder` reads it: whole, or the part of it that is needed.
+
+        Raises: InvalidDataError: a line is no record, which happens only to files that were damaged or made by hand.
+        """
+        try:
+            return [decoder.decode(line) for line in self.record_lines]
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise InvalidDataError(
+                f"a record after row {self.first_row} cannot be read: {error}", where=self.source
+            ) from error
 
     @property
     def rows(self) -> int:

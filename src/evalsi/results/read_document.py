@@ -139,7 +139,7 @@ def _ours(path: Path) -> GradedRun:
                 if len(found) < len(batch) * width:
                     raise _unfinished(path)
                 lanes = [_columns(found[lane::width], outputs) for lane in range(width)]
-                yield GradedRows(first, b"\n".join(batch), lanes)
+                yield GradedRows(first, b"\n".join(batch), lanes, str(path))
                 first += len(batch)
 
     whole: list[EvaluatorColumns] = []
@@ -264,6 +264,8 @@ def _columns(lines: list[_ResultLine], declared: Mapping[str, Sequence[str]]) ->
         for score in line.scores:
             _put(columns, row, score)
         _note(columns, row, line, None if timed_together else durations_s[row])
+    held = columns.columns
+    columns.columns = {output: held[output] for output in dict.fromkeys((*outputs, *held)) if output in held}
     return columns
 
 
