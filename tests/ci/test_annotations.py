@@ -80,6 +80,13 @@ def test_a_gate_that_is_not_met_is_an_error_with_the_number_the_interval_and_n()
     ]
 
 
+def test_each_gate_is_shown_at_its_own_line_and_elsewhere_at_the_file() -> None:
+    run = run_of(*[gate_result(GateVerdict.FAILED, metric=f"metric-{row}") for row in range(3)])
+    found = annotations(run, place=Place(file="run.yaml"), gate_places=[Place(file="run.yaml", line=9), Place()])
+    assert [one.place.line for one in found] == [9, None, None]
+    assert {one.place.file for one in found} == {"run.yaml"}
+
+
 @pytest.mark.parametrize(
     ("result", "wanted"),
     [

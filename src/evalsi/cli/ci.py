@@ -5,7 +5,7 @@ standard output stays data, and a summary in the file that the build names.
 """
 
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -55,13 +55,15 @@ class Build:
         run: "GradedRun",
         *,
         where: str = "",
+        gates_at: Sequence[str] = (),
         comparison: "Comparison | None" = None,
         gated: Collection[str] = (),
     ) -> None:
         """Tells the verdict: gates, regressions, and the report as a summary. Once, when it is known.
 
         Args:
-            where: What to blame, as `file` or `file:line:column`: the gates of a spec, or the results.
+            where: What to blame, as `file` or `file:line:column`: the spec, or the results.
+            gates_at: The same of each gate.
             gated: Metrics of `comparison` that a gate has judged.
         """
         self._told = True
@@ -70,9 +72,9 @@ class Build:
         from evalsi.report.github import annotations, append_summary, place_of
 
         settings = self._settings
-        place = place_of(where, settings.github_workspace)
+        place, *gate_places = (place_of(one, settings.github_workspace) for one in (where, *gates_at))
         sys.stdout.flush()
-        for annotation in annotations(run, place=place, comparison=comparison, gated=gated):
+        for annotation in annotations(run, place=place, gate_places=gate_places, comparison=comparison, gated=gated):
             print(annotation.command(), file=sys.stderr, flush=True)
         if settings.github_step_summary is not None:
             append_summary(settings.github_step_summary, run, comparison=comparison)

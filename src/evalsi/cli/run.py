@@ -118,7 +118,8 @@ def _perform(document: Any, settings: Any, flags: dict[str, Any], build: Build) 
         write_files(executed.run, document, flags, comparison)
         build.tell(
             executed.run,
-            where=document.where("spec.gates"),
+            where=document.source,
+            gates_at=[document.where(f"spec.gates[{row}]") for row in range(len(document.spec.gates))],
             comparison=comparison,
             gated=[gate.metric for gate in document.spec.gates if gate.max_drop is not None],
         )

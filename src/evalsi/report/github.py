@@ -7,7 +7,7 @@ arguments.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -64,17 +64,28 @@ class Annotation:
 
 
 def annotations(
-    run: GradedRun, *, place: Place = NOWHERE, comparison: Comparison | None = None, gated: Collection[str] = ()
+    run: GradedRun,
+    *,
+    place: Place = NOWHERE,
+    gate_places: Sequence[Place] = (),
+    comparison: Comparison | None = None,
+    gated: Collection[str] = (),
 ) -> list[Annotation]:
     """What a reader of the pull request must see, the worst first and no more than GitHub shows.
 
     Args:
-        place: Where the run is written down, for example the line of the gates in its spec.
+        place: Where the run is written down, for example its spec.
+        gate_places: Where each gate of the run is written down, in order; where that is nowhere, `place` is shown.
         comparison: The run against a baseline. A regression is a warning: whether it stops the build is a gate's
             business.
         gated: Metrics of `comparison` that a gate has judged already, so that no regression is said twice.
     """
-    found = [_of_gate(line, place) for line in map(gate_line, run.gates) if line.word != "PASS"]
+    places = [gate_places[row] if row < len(gate_places) else NOWHERE for row in range(len(run.gates))]
+    found = [
+        _of_gate(line, place if where == NOWHERE else where)
+        for line, where in zip(map(gate_line, run.gates), places, strict=True)
+        if line.word != "PASS"
+    ]
     if run.summaries and not any(summary.n for summary in run.summaries):
         why = [kind for summary in run.summaries for kind in (*summary.error_kinds, *summary.skip_reasons)]
         message = f"No evaluator gave a score: {why[0]}" if why else "No evaluator gave a score."
