@@ -28,7 +28,7 @@ def test_scored_records_end_with_0_and_say_what_to_do_next(cli: Cli) -> None:
     assert re.search(r"next: evalsi report [0-9a-z]{8} -o report.html", ended.err)
 
 
-def test_the_hint_that_is_printed_works(cli: Cli, folder: Path) -> None:
+def test_the_hint_that_is_printed_can_be_used(cli: Cli, folder: Path) -> None:
     hint = re.search(r"next: evalsi (.*)", cli(*EVAL, "exact-match").err)
     assert hint
     assert cli(*hint[1].split()).status == 0

@@ -55,7 +55,7 @@ def test_asking_evaluators_overlap_within_and_across_batches() -> None:
     started = time.perf_counter()
     graded(Panel(evaluators=bound(asking), concurrency=64), [record(str(row)) for row in range(256)], rows=8)
     # 256 waits of 10 ms one after the other would take 2.6 s; 64 at a time take 0.04 s.
-    assert time.perf_counter() - started < 1.0
+    assert time.perf_counter() - started < 2.0
 
 
 def test_no_more_asking_evaluations_are_in_flight_than_allowed() -> None:

@@ -466,7 +466,7 @@ HUGE = [
 @pytest.mark.parametrize("number", range(len(HUGE)))
 def test_a_hundred_kilobytes_of_anything_are_read_within_a_second(number: int) -> None:
     for read in READERS:
-        start = time.perf_counter()
+        start = time.process_time()
         with contextlib.suppress(ReplyError):
             read(reply(HUGE[number]))
-        assert time.perf_counter() - start < 1
+        assert time.process_time() - start < 1

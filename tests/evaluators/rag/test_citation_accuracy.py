@@ -58,6 +58,6 @@ def test_an_output_that_cites_nothing_fails_or_is_skipped_but_never_passes() -> 
 
 @pytest.mark.parametrize("unit", ["[", "[1", "[1,", "`", "```", "[1-", "[1]", "【", "[1 , 2 ;"])
 def test_hostile_text_is_read_in_linear_time(unit: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     find_citations(unit * 100_000)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

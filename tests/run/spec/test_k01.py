@@ -46,10 +46,10 @@ def test_every_row_of_the_case_is_looked_at() -> None:
 def test_a_mistake_is_refused_with_its_place_and_status_2(row: dict[str, str], tmp_path: Path) -> None:
     path = tmp_path / "run.yaml"
     path.write_bytes(row["yaml"].encode())
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(InvalidSpecError) as caught:
         read_run_spec(path)
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0
     assert caught.value.exit_status == 2
     for words in SAID[row["name"]]:
         assert words in str(caught.value)
