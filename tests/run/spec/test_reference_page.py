@@ -54,7 +54,7 @@ def test_every_figure_is_on_the_page_and_every_figure_of_the_page_exists() -> No
             assert f"`{tail}`" in PAGE or f"`{stat.value}`" in PAGE, stat
 
 
-def test_every_flag_of_the_page_works() -> None:
+def test_every_flag_of_the_page_can_be_used() -> None:
     flags = re.findall(r"^\| `--set ['\"]?(.+?)['\"]?` \|", PAGE, re.MULTILINE)
     assert len(flags) == 5
     body = "spec:\n  target: {connector: recorded, recording: a}\n  dataset: {path: a}\n  evaluators: [exact-match, fuzzy-match]\n"
