@@ -243,9 +243,8 @@ def _append(connection: "DuckDBPyConnection", table: str, batches: list[Any]) ->
     """Inserts the batches and empties the list."""
     if not batches:
         return
-    connection.register("arriving", importlib.import_module("pyarrow").Table.from_batches(batches))
-    connection.execute(f"INSERT INTO {table} SELECT * FROM arriving")  # noqa: S608 - a name of ours
-    connection.unregister("arriving")
+    # A relation, no registered view: views that are dropped inside a transaction keep their data until its end.
+    connection.from_arrow(importlib.import_module("pyarrow").Table.from_batches(batches)).insert_into(table)
     batches.clear()
 
 
