@@ -1,6 +1,7 @@
 """The tables hold what the runs hold, and a query can do nothing but read them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from evalsi.analyze.run_database import RunDatabase, run_database
 from evalsi.analyze.run_tables import TABLES
 from evalsi.core.errors import MissingExtraError, StoreError, UsageError
 from evalsi.engine.columns import SCORED, Column, EvaluatorColumns
+from evalsi.results.graded_run import GradedRows
 from evalsi.schema import Content, Message, Messages, RunManifest, Usage
 from tests.analyze.made_runs import drawn_values, made_record, made_run
 from tests.report.graded_runs import hostile_run
@@ -99,8 +101,6 @@ def test_messages_labels_structured_and_whole_results_are_rows_too() -> None:
     mixed.columns["parts"] = Column("parts", "structured", [nan, nan], [{"a": [1]}, None])
     rows = next(iter(run.read_rows()))
     rows.columns.append(mixed)
-    from dataclasses import replace
-
     with run_database(None) as database:
         database.load([ChosenRun(None, replace(run, read_rows=lambda: iter([rows]), whole=[whole]))])
         assert rows_of(database, "SELECT DISTINCT output FROM observations") == [("hi",)]
@@ -147,8 +147,6 @@ def test_a_kept_file_reads_a_run_once_and_a_changed_file_again(tmp_path: Path) -
 
 
 def test_a_run_that_breaks_while_it_is_read_leaves_nothing(tmp_path: Path) -> None:
-    from dataclasses import replace
-
     run = made_run(VALUES)
 
     def broken() -> Iterator[Any]:
@@ -296,8 +294,29 @@ def test_without_the_extra_the_sentence_says_how_to_get_it(monkeypatch: pytest.M
 
 
 def test_a_run_without_a_manifest_bears_the_name_of_its_file() -> None:
-    from dataclasses import replace
-
     run = replace(made_run(VALUES), source="nightly/results.json", manifest=RunManifest())
     with run_database(None) as database:
         assert database.load([ChosenRun(None, run)]).run_ids == ["nightly/results.json"]
+
+
+@pytest.mark.slow
+def test_what_was_inserted_is_let_go_while_the_run_is_still_read() -> None:
+    """By Arrow's own count: 100,000 outputs of 400 characters pass, a gathered batch of 16,384 is held."""
+    import pyarrow as pa
+
+    held: list[int] = []
+    values = [0.5] * 1000
+
+    def read() -> Iterator[GradedRows]:
+        for segment in range(100):
+            held.append(pa.total_allocated_bytes())
+            lines = [f'{{"id":"{segment}-{row}","output":{{"text":"{"x" * 400}{row}"}}}}' for row in range(1000)]
+            columns = EvaluatorColumns("score", "test/score@1.0.0", "score", bytearray([SCORED]) * 1000)
+            columns.columns["score"] = Column("score", "number", values)
+            yield GradedRows(segment * 1000, "\n".join(lines).encode(), [columns])
+
+    run = replace(made_run({"score": np.array([0.5])}), read_rows=read)
+    with run_database(None) as database:
+        database.load([ChosenRun(None, run)])
+        assert rows_of(database, "SELECT count(*), count(DISTINCT record_id) FROM observations") == [(100_000, 100_000)]
+    assert max(held) - held[0] < 30_000_000
