@@ -196,6 +196,7 @@ def _make_tables(connection: "DuckDBPyConnection", path: Path) -> None:
             raise UsageError(
                 f"{path} holds a table {table!r} with other columns than ours", hint="name another file with --db"
             )
+    connection.begin()
     for table, columns in TABLES.items():
         if table not in there:
             body = ", ".join(f'"{column.name}" {column.type}' for column in columns)
@@ -203,6 +204,7 @@ def _make_tables(connection: "DuckDBPyConnection", path: Path) -> None:
             for column in columns:
                 meaning = column.meaning.replace("'", "''")
                 connection.execute(f"COMMENT ON COLUMN {table}.\"{column.name}\" IS '{meaning}'")
+    connection.commit()
 
 
 def _is_kept(connection: "DuckDBPyConnection", key: str, chosen: ChosenRun) -> bool:
@@ -243,9 +245,8 @@ def _append(connection: "DuckDBPyConnection", table: str, batches: list[Any]) ->
     """Inserts the batches and empties the list."""
     if not batches:
         return
-    connection.register("arriving", importlib.import_module("pyarrow").Table.from_batches(batches))
-    connection.execute(f"INSERT INTO {table} SELECT * FROM arriving")  # noqa: S608 - a name of ours
-    connection.unregister("arriving")
+    # A relation, no registered view: views that are dropped inside a transaction keep their data until its end.
+    connection.from_arrow(importlib.import_module("pyarrow").Table.from_batches(batches)).insert_into(table)
     batches.clear()
 
 

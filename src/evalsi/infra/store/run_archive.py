@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from evalsi.core.canonical import canonical_json
-from evalsi.core.errors import EvalsiError, InvalidDataError, NotFoundError, StoreError
+from evalsi.core.errors import EvalsiError, InvalidDataError, NotFoundError, StoreError, UsageError
 from evalsi.ports.run_store import RunRow, RunStore, Segment
 from evalsi.schema import MetricSummary, RunManifest
 
@@ -84,6 +84,8 @@ def import_run(store: RunStore, path: Path) -> RunRow:
         run = contents.run
         manifest = _read(archive, path, "manifest.json", RunManifest)
         summaries = _read(archive, path, "summaries.json", list[MetricSummary])
+        if any(stored.id == run.id for stored in store.runs()):
+            raise UsageError(f"the store has run {run.id} already", hint=f"remove it first: evalsi runs rm {run.id}")
         store.create(run, manifest)
         try:
             for index, first_row, rows in contents.segments:
