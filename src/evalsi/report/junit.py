@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Literal, TextIO
 
 import numpy as np
-import numpy.typing as npt
 
 from evalsi.core.content import text_of
-from evalsi.engine.columns import CANCELLED, ERROR, SCORED, SKIPPED, EvaluatorColumns
+from evalsi.engine.columns import CANCELLED, ERROR, SCORED, SKIPPED, Column, EvaluatorColumns
 from evalsi.report.comparison import ComparedMetric, Comparison
 from evalsi.report.figures import bounds, count, number, plural, signed
 from evalsi.report.gate_line import GateLine, gate_line
@@ -168,18 +167,18 @@ class _Suite:
     def _not_passed(self, columns: EvaluatorColumns) -> Iterator[tuple[int, Ending]]:
         outcomes = np.frombuffer(columns.outcomes, dtype=np.uint8)
         failed = np.zeros(columns.rows, dtype=np.bool_)
-        for _, values, bad in self._verdict_columns(columns):
-            failed |= (outcomes == SCORED) & (values == bad)
+        for _, column, bad in self._verdict_columns(columns):
+            failed |= (outcomes == SCORED) & (column.array() == bad)
         for row in np.flatnonzero(failed | (outcomes != SCORED)):
             code = int(outcomes[row])
             yield int(row), "failure" if code == SCORED else "error" if code == ERROR else "skipped"
 
-    def _verdict_columns(self, columns: EvaluatorColumns) -> Iterator[tuple[str, npt.NDArray[np.float64], float]]:
-        """(metric, values, the value that fails) of each output that is a verdict and has a good side."""
+    def _verdict_columns(self, columns: EvaluatorColumns) -> Iterator[tuple[str, Column, float]]:
+        """(metric, column, the value that fails) of each output that is a verdict and has a good side."""
         for output, column in columns.columns.items():
             better = self._direction.get(columns.metric(output), True)
             if column.kind == "passed" and better is not None:
-                yield columns.metric(output), column.array(), 0.0 if better else 1.0
+                yield columns.metric(output), column, 0.0 if better else 1.0
 
     def _record_case(self, rows: GradedRows, row: int, columns: EvaluatorColumns, ending: Ending) -> _Case:
         record = RECORDS.decode(rows.record_lines[row])
@@ -196,7 +195,7 @@ class _Suite:
         code = columns.outcomes[row]
         kind, message = "verdict", reason
         if ending == "failure":
-            failed = [metric for metric, values, bad in self._verdict_columns(columns) if values[row] == bad]
+            failed = [metric for metric, column, bad in self._verdict_columns(columns) if column.values[row] == bad]
             message = ", ".join(f"{metric} did not pass" for metric in failed)
             explained = "; ".join(note.explanations.values()) if note is not None else ""
             message += f": {explained}" if explained else ""

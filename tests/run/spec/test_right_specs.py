@@ -189,6 +189,17 @@ def test_overrides_reach_into_lists_maps_and_labels() -> None:
     assert document.run.metadata.labels == {"a.b/c": "x", "build": "7"}
 
 
+def test_a_plus_in_brackets_adds_to_a_list_that_is_there_or_not() -> None:
+    gate = "{metric: exact-match, min: 0.5}"
+    document = read(SMALL, f"spec.gates[+]={gate}", "gates[+].cel=metric('exact-match').mean > 0.2")
+    assert [(each.metric, each.cel) for each in document.spec.gates] == [
+        ("exact-match", ""),
+        ("", "metric('exact-match').mean > 0.2"),
+    ]
+    assert mistakes(SMALL, "spec.trials[+]=3") != []
+    assert mistakes(SMALL, "spec[+]=3") == ["--set spec[+]: spec is no list"]
+
+
 @pytest.mark.parametrize(
     ("override", "said"),
     [

@@ -16,7 +16,9 @@ from evalsi.schema.schema_error import unknown_field
 
 __all__ = ["apply_overrides"]
 
-_STEP = re.compile(r"""\.?([A-Za-z_][A-Za-z0-9_-]*)|\[(\d{1,6})\]|\.(\d{1,6})(?=[.\[]|\Z)|\[(["'])(.*?)\4\]""")
+_STEP = re.compile(r"""\.?([A-Za-z_][A-Za-z0-9_-]*)|\[(\d{1,6}|\+)\]|\.(\d{1,6})(?=[.\[]|\Z)|\[(["'])(.*?)\4\]""")
+_END = -1
+"""The place after the last of a list, written `[+]`."""
 _TOP = ("api_version", "apiVersion", "kind", "metadata", "spec")
 
 
@@ -30,7 +32,8 @@ class _Place(NamedTuple):
 def apply_overrides(tree: PlacedTree, overrides: Sequence[str]) -> None:
     """Applies each `path=value` in order; a wrong one becomes a problem of the tree.
 
-    A path that does not begin in the envelope begins in `spec`: `trials=3` is `spec.trials=3`. The value is read as YAML.
+    A path that does not begin in the envelope begins in `spec`: `trials=3` is `spec.trials=3`. `gates[+]` is one more gate.
+    The value is read as YAML.
     """
     if not isinstance(tree.value, dict):
         return
@@ -57,6 +60,10 @@ def _apply(tree: PlacedTree, override: str) -> None:
     place = _Place(message="EvalRun")
     for position, written_key in enumerate(keys):
         key, inner = _step(container, written_key, place, path, flag)
+        if key == _END:
+            if not isinstance(container, list):
+                raise InvalidSpecError(f"{path or 'the document'} is no list", where=flag)
+            key = len(cast("list[Any]", container))
         path = below(path, key)
         if position == len(keys) - 1:
             _put(container, key, value)
@@ -92,7 +99,7 @@ def _keys(text: str, flag: str) -> list[str | int]:
                 hint="write e.g. spec.gates[0].min, or metadata.labels['a.b'] for a name with dots",
             )
         number = step[2] or step[3]
-        keys.append(int(number) if number else step[5] if step[5] is not None else step[1])
+        keys.append(_END if number == "+" else int(number) if number else step[5] if step[5] is not None else step[1])
         at = step.end()
     return keys
 
