@@ -92,8 +92,8 @@ def test_verdicts_are_tested_as_statsmodels_does() -> None:
     before = [True] * 30 + [False] * 20
     after = [True] * 26 + [False] * 4 + [True] * 14 + [False] * 6
     (metric,) = pairs("right", before, after).metrics
-    table = [[26, 4], [14, 6]]
-    assert metric.p_value == pytest.approx(mcnemar(table, exact=True).pvalue)
+    theirs: Any = mcnemar([[26, 4], [14, 6]], exact=True)
+    assert metric.p_value == pytest.approx(theirs.pvalue)
     assert (metric.better, metric.worse, metric.difference) == (14, 4, pytest.approx(0.2))
     assert metric.verdict == "IMPROVED"
 
@@ -106,8 +106,9 @@ def test_numbers_have_the_t_interval_and_the_permutation_test_of_scipy() -> None
     interval = scipy.stats.ttest_1samp(after - before, 0).confidence_interval(0.95)
     assert metric.interval is not None
     assert (metric.interval.low, metric.interval.high) == pytest.approx((interval.low, interval.high))
+    everything: Any = np.inf
     theirs = scipy.stats.permutation_test(
-        (before, after), lambda x, y: np.mean(y - x), permutation_type="samples", n_resamples=np.inf
+        (before, after), lambda x, y: np.mean(y - x), permutation_type="samples", n_resamples=everything
     )
     assert metric.p_value == pytest.approx(theirs.pvalue, abs=1e-9)
 
