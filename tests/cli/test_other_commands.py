@@ -153,7 +153,7 @@ def test_a_judge_is_calibrated_on_the_demo(cli: Cli) -> None:
     assert 0.5 < found["agreement"]["value"] <= 1
     assert "agreement with people" in cli("judge", "calibrate", "birch", *labels, "--passing-from", "0.75").out
     for wrong, said in (
-        ((*labels[:2], "--metric", "corectness"), "did you mean 'correctness'"),
+        ((*labels, "--metric", "corectness"), "did you mean 'correctness'"),
         ((*labels, "--label-column", "pased"), "did you mean 'passed'"),
         (("--labels", "none.jsonl", "--metric", "correctness"), "none.jsonl"),
     ):
