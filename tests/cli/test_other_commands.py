@@ -1,0 +1,211 @@
+"""`runs`, `catalog`, `init`, `doctor`, `judge`, `completion`, `version`, and help."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evalsi.cli.app import COMMANDS
+from evalsi.core.version import __version__
+from evalsi.evaluators.catalog import builtin_names
+from tests.command_line import Ended, environment, evalsi
+
+Cli = Callable[..., Ended]
+DEMO = Path(__file__).resolve().parents[2] / "examples" / "demo" / "data"
+
+
+def kept(cli: Cli, *names: str) -> None:
+    for name in names:
+        flags = ("--name", name, "--label", f"kind={name[0]}", "--quiet")
+        assert cli("eval", "--data", "data.jsonl", "--evaluators", "exact-match", *flags).status == 0
+
+
+def test_runs_are_listed_newest_first_and_by_label(cli: Cli) -> None:
+    kept(cli, "alpha", "beta", "bravo")
+    assert [run["name"] for run in json.loads(cli("runs", "list", "--format", "json").out)] == [
+        "bravo",
+        "beta",
+        "alpha",
+    ]
+    found = json.loads(cli("runs", "list", "--label", "kind=b", "--limit", "1", "--format", "json").out)
+    assert [run["name"] for run in found] == ["bravo"]
+    assert "alpha" in cli("runs", "list").out
+    assert cli("runs", "list", "--label", "kind").status == 2
+
+
+def test_a_folder_without_runs_says_how_to_make_one(cli: Cli) -> None:
+    ended = cli("runs", "list")
+    assert "evalsi eval" in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_a_run_is_shown_by_any_name(cli: Cli) -> None:
+    kept(cli, "alpha", "beta")
+    (beta, alpha) = [run["id"] for run in json.loads(cli("runs", "list", "--format", "json").out)]
+    for name in ("alpha", "latest~1", alpha, alpha[:-1]):
+        assert json.loads(cli("runs", "show", name, "--manifest").out)["run_id"] == alpha
+    assert json.loads(cli("runs", "show", "--manifest").out)["run_id"] == beta
+    assert cli("runs", "show", "alpha", "--format", "csv").out.startswith("metric,n,mean")
+    near = cli("runs", "show", "alpa")
+    assert near.status == 1
+    assert "did you mean" in near.err
+    assert cli("runs", "show", "latest~7").status == 1
+
+
+def test_runs_are_removed_once_however_often_they_are_named(cli: Cli) -> None:
+    kept(cli, "alpha", "beta", "gamma")
+    ended = cli("runs", "rm", "latest", "gamma", "alpha")
+    assert ended.status == 0
+    assert ended.err.count("removed") == 2
+    assert [run["name"] for run in json.loads(cli("runs", "list", "--format", "json").out)] == ["beta"]
+    assert cli("runs", "rm", "nothing").status == 1
+    assert cli("runs", "rm").status == 2
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl", "csv", "parquet"])
+def test_a_run_is_exported(cli: Cli, folder: Path, ending: str) -> None:
+    kept(cli, "alpha")
+    assert cli("runs", "export", "alpha", f"x.{ending}").status == 0
+    assert (folder / f"x.{ending}").stat().st_size > 50
+    assert cli("runs", "export", "alpha", "x.doc").status == 2
+
+
+def test_a_results_file_stands_for_a_run_everywhere(cli: Cli) -> None:
+    kept(cli, "alpha")
+    cli("runs", "export", "alpha", "x.json")
+    assert json.loads(cli("runs", "show", "x.json", "--format", "json").out)[0]["n"] == 4
+    assert cli("report", "x.json", "-o", "x.html").status == 0
+    assert cli("compare", "x.json", "alpha").status == 0
+
+
+def test_the_catalog_shows_every_evaluator_and_each_has_a_page(cli: Cli) -> None:
+    manifests = json.loads(cli("catalog", "--format", "json").out)
+    assert {manifest["name"] for manifest in manifests} == set(builtin_names())
+    table = cli("catalog").out
+    lines = cli("catalog", "--format", "md").out.splitlines()
+    assert len(lines) == 2 + len(manifests)
+    for manifest in manifests:
+        title = f"{manifest['pack']}/{manifest['name']}"
+        assert title in table
+        page = cli("catalog", title)
+        assert page.status == 0
+        assert page.out.startswith(f"# {title} {manifest['version']}")
+        for key in manifest["params_schema"].get("properties", {}):
+            assert f"- `{key}`: " in page.out
+    one = json.loads(cli("catalog", "contains", "--format", "json").out)
+    assert one["requires"]["input"] is False, "false is printed"
+
+
+def test_a_pack_is_listed_alone(cli: Cli) -> None:
+    manifests = json.loads(cli("catalog", "--pack", "ml-classic", "--format", "json").out)
+    assert {manifest["pack"] for manifest in manifests} == {"ml-classic"}
+
+
+def test_what_init_writes_works_as_it_says(cli: Cli, folder: Path) -> None:
+    ended = cli("init", "my evals")
+    assert ended.status == 0
+    line = re.search(r"next: (.*)", ended.err)
+    assert line
+    shell = line[1].replace("evalsi ", f"{shlex.quote(sys.executable)} -m evalsi ")
+    done = subprocess.run(["bash", "-euc", shell], cwd=folder, env=environment(), capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "short-enough" in done.stdout
+    again = cli("init", "my evals")
+    assert again.status == 2
+    assert "is there already" in again.err
+
+
+def test_doctor_finds_what_is_there_and_what_is_wrong(cli: Cli, folder: Path) -> None:
+    checks = {check["name"]: check for check in json.loads(cli("doctor", "--format", "json").out)}
+    assert checks["evalsi"]["detail"] == __version__
+    assert checks["store"]["state"] == "missing"
+    assert checks["judge"]["state"] == "missing"
+    kept(cli, "alpha")
+    assert "1 runs" in cli("doctor").out
+    (folder / ".evalsi" / "evalsi.db").write_bytes(b"not a database" * 100)
+    broken = cli("doctor")
+    assert broken.status == 1
+    assert "failed" in broken.out
+
+
+def test_a_judge_is_calibrated_on_the_demo(cli: Cli) -> None:
+    judge = (
+        "--judge-provider",
+        "recorded",
+        "--judge-recording",
+        str(DEMO / "judge_recording.jsonl"),
+        "--name",
+        "birch",
+    )
+    data = ("--data", str(DEMO / "birch.jsonl"), "--evaluators", "correctness")
+    assert cli("eval", *data, *judge).status == 0
+    labels = ("--labels", str(DEMO / "human_labels.jsonl"), "--metric", "correctness", "--where", "metadata.assistant == 'birch'")  # fmt: skip
+    ended = cli("judge", "calibrate", "birch", *labels, "--passing-from", "0.75", "--format", "json")
+    assert ended.status == 0, ended.err
+    found = json.loads(ended.out)["calibration"]
+    assert found["compared"] > 20
+    assert 0.5 < found["agreement"]["value"] <= 1
+    assert "agreement with people" in cli("judge", "calibrate", "birch", *labels, "--passing-from", "0.75").out
+    for wrong, said in (
+        ((*labels, "--metric", "corectness"), "did you mean 'correctness'"),
+        ((*labels, "--label-column", "pased"), "did you mean 'passed'"),
+        (("--labels", "none.jsonl", "--metric", "correctness"), "none.jsonl"),
+    ):
+        ended = cli("judge", "calibrate", "birch", *wrong)
+        assert ended.status in (1, 2)
+        assert said in ended.err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_script_is_accepted_by_its_shell(cli: Cli, folder: Path, shell: str) -> None:
+    script = cli("completion", shell)
+    assert script.status == 0
+    assert "_EVALSI_COMPLETE" in script.out
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    (folder / "script").write_text(script.out)
+    subprocess.run([shell, "-n", "script"] if shell != "fish" else [shell, "--no-execute", "script"], cwd=folder, check=True)  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "expected"), [("ev", "eval"), ("eval --out", "--output"), ("nonsense --x", "")])
+def test_words_are_completed(tmp_path: Path, words: str, expected: str) -> None:
+    given = ["evalsi", *words.split()]
+    env = {"_EVALSI_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(given), "COMP_CWORD": str(len(given) - 1)}
+    ended = evalsi(cwd=tmp_path, env=env)
+    assert expected in ended.out
+    assert "Traceback" not in ended.err
+    assert "unknown" not in ended.err
+
+
+@pytest.mark.parametrize("arguments", [("version",), ("--version",)])
+def test_the_version_is_printed(cli: Cli, arguments: tuple[str, ...]) -> None:
+    ended = cli(*arguments)
+    assert (ended.status, ended.out.strip()) == (0, __version__)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(cli: Cli, name: str) -> None:
+    for flag in ("--help", "-h"):
+        ended = cli(name, flag)
+        assert ended.status == 0
+        assert ended.out.startswith("Usage: evalsi")
+
+
+def test_help_lists_every_command_without_importing_one(tmp_path: Path) -> None:
+    code = "import sys\nfrom evalsi.cli.app import run\nrun(['--help'])\nprint('numpy' in sys.modules, 'rich' in sys.modules, 'msgspec' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], env=environment(), cwd=tmp_path, capture_output=True, text=True, check=True)  # fmt: skip
+    assert all(f"  {name} " in done.stdout for name in COMMANDS)
+    assert done.stdout.splitlines()[-1] == "False False False"
+
+
+def test_a_fault_of_ours_says_that_it_is_one(cli: Cli, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    monkeypatch.setattr("evalsi.cli.doctor.CHECKS", (lambda: 1 / 0,))
+    with pytest.raises(ZeroDivisionError):
+        cli("doctor")
+    assert "this is a fault of evalsi" in capsys.readouterr().err

@@ -1,0 +1,343 @@
+"""Comparing runs: right pairs, values equal to reference libraries, verdicts that need no eye for statistics."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.contingency_tables import mcnemar
+
+from evalsi.compare.compare_runs import Comparison, compare_runs
+from evalsi.compare.gates import ComparisonGate, check_gates, gate_of
+from evalsi.compare.markdown import as_markdown, margins_of
+from evalsi.compare.paired_metric import ComparePlan, compare_values
+from evalsi.core.errors import GateFailedError, InvalidSpecError, NothingScoredError, UnknownNameError
+from evalsi.engine.columns import ColumnsBuilder
+from evalsi.evaluators.api import Definition, evaluator, output
+from evalsi.results.graded_run import GradedRows, GradedRun, encode_records
+from evalsi.schema import Content, MetricSummary, Record, RunManifest, Usage
+from evalsi.stats import paired_permutation
+from tests.command_line import Ended, write_jsonl
+
+
+@evaluator(name="right", outputs=[output("right", "passed")])
+def right(record: Record) -> bool:
+    return True
+
+
+@evaluator(name="score", outputs=[output("score", low=0, high=1)])
+def score(record: Record) -> float:
+    return 0.0
+
+
+@evaluator(name="wait", outputs=[output("wait", higher_is_better=False)])
+def wait(record: Record) -> float:
+    return 0.0
+
+
+@evaluator(name="word", outputs=[output("word", "label")])
+def word(record: Record) -> str:
+    return ""
+
+
+DEFINITIONS: dict[str, Definition] = {each.name: each for each in (right, score, wait, word)}
+Row = tuple[str, dict[str, Any]]
+
+
+def run_of(rows: Sequence[Row], *, name: str = "run", batch: int = 3) -> GradedRun:
+    """A run with these values per record id; None for a record that was skipped by that evaluator."""
+    made: list[GradedRows] = []
+    evaluators = list(dict.fromkeys(key for _, values in rows for key in values if key in DEFINITIONS))
+    for first in range(0, len(rows), batch):
+        part = rows[first : first + batch]
+        records = [
+            Record(id=i, input=Content(text=f"in {i}"), output=Content(text=f"{name} {i}"), metadata={"topic": v.get("topic", "t")},
+                   usage=Usage(latency=v["latency"]) if "latency" in v else None)
+            for i, v in part
+        ]  # fmt: skip
+        lanes: list[Any] = []
+        for each in evaluators:
+            builder = ColumnsBuilder(DEFINITIONS[each], name=each, ref=f"p/{each}@1", rows=len(part))
+            for row, (_, values) in enumerate(part):
+                value = values.get(each)
+                if value is None:
+                    builder.skip(row, "no")
+                else:
+                    builder.put(row, value)
+            lanes.append(builder.result)
+        made.append(GradedRows(first, encode_records(records), lanes))
+    summaries = [
+        MetricSummary(metric=each, evaluator=each, higher_is_better=DEFINITIONS[each].outputs[0].higher_is_better)
+        for each in evaluators
+    ]
+    return GradedRun(source=name, manifest=RunManifest(name=name), summaries=summaries, read_rows=lambda: iter(made))
+
+
+def pairs(metric: str, before: Sequence[Any], after: Sequence[Any], plan: ComparePlan | None = None) -> Comparison:
+    names = [f"r{i}" for i in range(len(before))]
+    return compare_runs(
+        run_of([(i, {metric: v}) for i, v in zip(names, before, strict=True)], name="old"),
+        run_of([(i, {metric: v}) for i, v in zip(names, after, strict=True)][::-1], name="new"),
+        plan,
+    )
+
+
+def test_verdicts_are_tested_as_statsmodels_does() -> None:
+    before = [True] * 30 + [False] * 20
+    after = [True] * 26 + [False] * 4 + [True] * 14 + [False] * 6
+    (metric,) = pairs("right", before, after).metrics
+    theirs: Any = mcnemar([[26, 4], [14, 6]], exact=True)
+    assert metric.p_value == pytest.approx(theirs.pvalue)
+    assert (metric.better, metric.worse, metric.difference) == (14, 4, pytest.approx(0.2))
+    assert metric.verdict == "IMPROVED"
+
+
+def test_numbers_have_the_t_interval_and_the_permutation_test_of_scipy() -> None:
+    rng = np.random.default_rng(1)
+    before = rng.random(12).round(2)
+    after = (before + rng.normal(0.08, 0.1, 12)).clip(0, 1).round(3)
+    (metric,) = pairs("score", before.tolist(), after.tolist()).metrics
+    interval = scipy.stats.ttest_1samp(after - before, 0).confidence_interval(0.95)
+    assert metric.interval is not None
+    assert (metric.interval.low, metric.interval.high) == pytest.approx((interval.low, interval.high))
+    everything: Any = np.inf
+    theirs = scipy.stats.permutation_test(
+        (before, after), lambda x, y: np.mean(y - x), permutation_type="samples", n_resamples=everything
+    )
+    assert metric.p_value == pytest.approx(theirs.pvalue, abs=1e-9)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.004, 0.008, 0.02])
+def test_many_different_numbers_have_the_p_value_that_drawing_gives(shift: float) -> None:
+    rng = np.random.default_rng(3)
+    differences = rng.exponential(0.2, 2500) * rng.choice([-1, 1], 2500) + shift
+    p = paired_permutation(np.zeros(2500), differences, seed=0)
+    signs = rng.choice(np.array([-1.0, 1.0], dtype=np.float32), (6000, 2500))
+    drawn = np.abs(signs @ differences.astype(np.float32)) >= abs(differences.sum())
+    assert p == pytest.approx(max(drawn.mean(), 1e-4), abs=4 * np.sqrt(max(drawn.mean(), 1e-3) / 6000))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0.0, 0.25, 1.0, None]), st.sampled_from([0.0, 0.25, 1.0, None])),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_swapping_the_runs_turns_every_figure_round(values: list[tuple[float | None, float | None]]) -> None:
+    before, after = [a for a, _ in values], [b for _, b in values]
+    there, back = pairs("score", before, after), pairs("score", after, before)
+    if not there.metrics:
+        assert not back.metrics
+        return
+    (one,), (two,) = there.metrics, back.metrics
+    assert (one.pairs, one.better, one.worse) == (two.pairs, two.worse, two.better)
+    assert one.p_value == pytest.approx(two.p_value)
+    if one.difference is not None and two.difference is not None:
+        assert one.difference == pytest.approx(-two.difference)
+    opposite = {"IMPROVED": "REGRESSED", "REGRESSED": "IMPROVED"}
+    assert two.verdict == opposite.get(one.verdict, one.verdict)
+
+
+def test_equal_runs_are_no_change_and_no_certainty() -> None:
+    comparison = pairs("right", [True, False] * 10, [True, False] * 10)
+    (metric,) = comparison.metrics
+    assert (metric.difference, metric.p_value, comparison.verdict) == (0.0, 1.0, "INCONCLUSIVE")
+    assert metric.interval is not None
+    assert metric.interval.low < 0 < metric.interval.high
+    assert pairs("right", [True] * 200, [True] * 200, ComparePlan(margins={"right": 0.1})).verdict == "UNCHANGED"
+
+
+def test_records_are_paired_by_id_and_trials_of_an_id_in_order() -> None:
+    old = run_of([("a", {"score": 0.1}), ("b", {"score": 0.2}), ("a", {"score": 0.3}), ("gone", {"score": 0.0})])
+    new = run_of([("new", {"score": 1.0}), ("a", {"score": 0.2}), ("b", {"score": 0.3}), ("a", {"score": 0.4})])
+    comparison = compare_runs(old, new)
+    assert (comparison.shared, comparison.only_baseline, comparison.only_candidate) == (3, 1, 1)
+    assert comparison.metrics[0].difference == pytest.approx(0.1)
+    assert comparison.metrics[0].better == 3
+    assert any("only in the baseline" in warning for warning in comparison.warnings)
+
+
+def test_what_either_run_did_not_score_is_in_no_figure() -> None:
+    (metric,) = pairs("right", [True, None, False, True], [True, True, None, False]).metrics
+    assert (metric.pairs, metric.unpaired, metric.worse) == (2, 2, 1)
+    none = pairs("right", [None, True], [True, None])
+    assert none.verdict == "NO DATA"
+    assert none.metrics[0].interval is None
+
+
+def test_runs_without_a_shared_record_cannot_be_compared() -> None:
+    comparison = compare_runs(run_of([("a", {"right": True})]), run_of([("b", {"right": True})]))
+    assert comparison.verdict == "NO DATA"
+    assert "share no record id" in comparison.warnings[0]
+
+
+def test_labels_are_not_averaged() -> None:
+    comparison = pairs("word", ["a", "b"], ["b", "b"])
+    assert comparison.metrics == []
+    assert comparison.verdict == "NO DATA"
+
+
+def test_less_is_better_where_the_evaluator_says_so() -> None:
+    comparison = pairs("wait", [5.0, 6, 7, 8, 9, 7, 6, 8], [1.0, 2, 3, 3, 4, 2, 1, 2])
+    assert comparison.metrics[0].verdict == "IMPROVED"
+    assert all(flip.change < 0 for flip in comparison.flips)
+
+
+def test_clusters_make_the_interval_wider_and_are_taken_from_the_baseline() -> None:
+    rng = np.random.default_rng(0)
+    shift = np.repeat(rng.normal(0.1, 0.2, 12), 10)
+    before = rng.random(120) * 0.2 + 0.4
+    rows = [(f"r{i}", {"score": float(v), "topic": f"t{i // 10}"}) for i, v in enumerate(before)]
+    after = [(f"r{i}", {"score": float(v)}) for i, v in enumerate(np.clip(before + shift, 0, 1))]
+    alone, grouped = (compare_runs(run_of(rows), run_of(after), cluster_by=key).metrics[0] for key in (None, "topic"))
+    assert alone.interval is not None
+    assert grouped.interval is not None
+    assert grouped.interval.high - grouped.interval.low > 1.5 * (alone.interval.high - alone.interval.low)
+    assert grouped.p_value is not None
+    assert alone.p_value is not None
+    assert grouped.p_value > alone.p_value
+
+
+def test_names_that_nothing_bears_are_refused() -> None:
+    run = run_of([("a", {"right": True, "score": 0.5})])
+    with pytest.raises(UnknownNameError, match="did you mean 'score'"):
+        compare_runs(run, run, metrics=["scor"])
+    with pytest.raises(UnknownNameError, match="did you mean 'right'"):
+        compare_runs(run, run, ComparePlan(margins={"rihgt": 0.1}))
+    with pytest.raises(UnknownNameError, match="did you mean 'topic'"):
+        compare_runs(run, run, cluster_by="topik")
+    assert [each.metric for each in compare_runs(run, run, metrics=["score"]).metrics] == ["score"]
+
+
+def test_flips_come_with_both_answers_losses_first_and_their_number_is_said() -> None:
+    comparison = pairs("score", [0.5] * 8, [0.5, 0.9, 0.1, 0.4, 0.6, 0.5, 1.0, 0.2])
+    shown = compare_runs(
+        run_of([(f"r{i}", {"score": 0.5}) for i in range(4)], name="old"),
+        run_of([(f"r{i}", {"score": v}) for i, v in enumerate([0.9, 0.1, 0.4, 0.5])], name="new"),
+        max_flips=2,
+    )
+    assert [flip.record_id for flip in comparison.flips] == ["r2", "r7", "r3", "r6", "r1", "r4"]
+    assert [(flip.record_id, flip.baseline_output, flip.candidate_output) for flip in shown.flips] == [
+        ("r1", "old r1", "new r1"), ("r2", "old r2", "new r2"),
+    ]  # fmt: skip
+    assert shown.flips_left_out == 1
+
+
+def test_latency_is_compared_beside_the_metrics() -> None:
+    old = run_of([(f"r{i}", {"right": True, "latency": 1.0 + i}) for i in range(4)])
+    new = run_of([(f"r{i}", {"right": True, "latency": 2.0 + i}) for i in range(4)])
+    (latency,) = compare_runs(old, new).usage
+    assert (latency.name, latency.baseline_mean, latency.difference.value) == ("latency", 2.5, 1.0)
+
+
+def test_tests_are_adjusted_for_their_number() -> None:
+    rows = [(f"r{i}", {"right": i % 3 > 0, "score": 0.5}) for i in range(40)]
+    better = [(i, {"right": True, "score": 0.5}) for i, _ in rows]
+    comparison = compare_runs(run_of(rows), run_of(better))
+    metric = comparison.metric("right")
+    assert metric is not None
+    assert metric.p_value is not None
+    assert metric.p_adjusted == pytest.approx(min(1, 2 * metric.p_value))
+
+
+def test_a_gate_fails_only_on_a_regression_that_is_certain_and_large_enough() -> None:
+    worse = pairs("right", [True] * 40, [True] * 28 + [False] * 12)
+    with pytest.raises(GateFailedError, match=r"right regressed by 0\.300"):
+        check_gates([ComparisonGate(metric="right")], worse)
+    assert check_gates([ComparisonGate(metric="right", drop=0.4)], worse) == 0
+    assert check_gates([ComparisonGate(metric="right")], pairs("right", [True] * 4, [True] * 3 + [False])) == 0
+    with pytest.raises(UnknownNameError):
+        check_gates([ComparisonGate(metric="rigth")], worse)
+    with pytest.raises(NothingScoredError):
+        check_gates([ComparisonGate(metric="right")], pairs("right", [None, True], [True, None]))
+
+
+@given(st.text(max_size=12))
+def test_gates_and_margins_of_flags_are_read_or_refused(text: str) -> None:
+    for read in (gate_of, lambda flag: margins_of([flag])):
+        try:
+            read(text)
+        except InvalidSpecError as error:
+            assert repr(text) in str(error)
+
+
+def test_markdown_runs_nothing_that_an_output_says() -> None:
+    comparison = pairs("right", [True], [False])
+    hostile = replace(comparison.flips[0], candidate_output="<img src=x onerror=alert(1)> @team [x](http://y) | `a`")
+    text = as_markdown(replace(comparison, flips=[hostile]))
+    assert "<img" not in text
+    assert "@team" not in text
+    assert "[x](" not in text
+
+
+def test_values_that_do_not_exist_are_not_compared() -> None:
+    nothing = compare_values(
+        "m", np.array([np.nan]), np.array([1.0]), binary=False, higher_is_better=True, bounds=None, plan=ComparePlan()
+    )
+    assert (nothing.verdict, nothing.pairs, nothing.p_value) == ("NO DATA", 0, None)
+
+
+@pytest.fixture
+def two(cli: Callable[..., Ended], folder: Path) -> Callable[..., Ended]:
+    rows = [{"id": f"r{i}", "output": "x", "reference": "x", "metadata": {"topic": i % 3}} for i in range(30)]
+    write_jsonl(folder / "a.jsonl", rows)
+    write_jsonl(folder / "b.jsonl", [row | {"output": "y" if i % 2 else "x"} for i, row in enumerate(rows)])
+    for name in ("a", "b"):
+        flags = ("--name", name, "--output", f"{name}.json", "--quiet")
+        assert cli("eval", "--data", f"{name}.jsonl", "--evaluators", "exact-match,token-f1", *flags).status == 0
+    return cli
+
+
+def test_runs_are_named_in_every_way(two: Callable[..., Ended]) -> None:
+    ids = [run["id"] for run in json.loads(two("runs", "list", "--format", "json").out)]
+    said = {
+        two("compare", *names, "--format", "json").out
+        for names in (("a", "b"), ("latest~1", "latest"), ("a.json", "b.json"), (ids[1], ids[0]), ("a", "b.json"))
+    }
+    assert len(said) == 1
+    found = json.loads(said.pop())
+    assert (found["verdict"], found["shared"]) == ("REGRESSED", 30)
+    assert found["metrics"][0]["interval"]["high"] < 0
+
+
+def test_comparing_a_run_with_itself_prints_every_bound(two: Callable[..., Ended]) -> None:
+    ended = two("compare", "a", "a", "--format", "json")
+    assert ended.status == 0
+    for metric in json.loads(ended.out)["metrics"]:
+        assert metric["difference"] == 0
+        assert {"low", "high"} <= metric["interval"].keys()
+    assert two("compare", "a", "a").status == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "status"),
+    [
+        ((), 0),
+        (("--gate", "exact-match"), 3),
+        (("--gate", "exact-match:0.9"), 0),
+        (("--gate", "exact-mtch"), 2),
+        (("--gate", "exact-match:lots"), 2),
+        (("--metric", "exact-mtch"), 2),
+        (("--margin", "exact-match"), 2),
+        (("--margin", "exact-mtch=0.1"), 2),
+        (("--cluster-by", "topik"), 2),
+        (("--cluster-by", "topic"), 0),
+        (("--confidence", "2"), 2),
+        (("--report", "r.html"), 0),
+        (("--flips", "0"), 0),
+    ],
+)
+def test_the_exit_status_of_a_comparison_says_what_a_pipeline_needs(
+    two: Callable[..., Ended], flags: tuple[str, ...], status: int
+) -> None:
+    ended = two("compare", "a", "b", *flags)
+    assert ended.status == status, ended.err
+    assert status != 3 or "exact-match regressed by 0.500" in ended.err
