@@ -21,7 +21,7 @@ from evalsi.core.errors import GateFailedError, InvalidSpecError, NothingScoredE
 from evalsi.engine.columns import ColumnsBuilder
 from evalsi.evaluators.api import Definition, evaluator, output
 from evalsi.results.graded_run import GradedRows, GradedRun, encode_records
-from evalsi.schema import Content, MetricSummary, Record, RunManifest, Usage
+from evalsi.schema import BoundRunEvaluator, Content, EvaluatorManifest, MetricSummary, Record, RunManifest, Usage
 from evalsi.stats import paired_permutation
 from tests.command_line import Ended, write_jsonl
 
@@ -153,6 +153,31 @@ def test_equal_runs_are_no_change_and_no_certainty() -> None:
     assert metric.interval is not None
     assert metric.interval.low < 0 < metric.interval.high
     assert pairs("right", [True] * 200, [True] * 200, ComparePlan(margins={"right": 0.1})).verdict == "UNCHANGED"
+
+
+@pytest.mark.parametrize(("before", "bounded"), [([0.5, 0.5], True), ([0.5, 7.0], False)])
+def test_a_declared_range_bounds_the_difference_unless_the_baseline_left_it(before: list[float], bounded: bool) -> None:
+    manifest = EvaluatorManifest(name="score", outputs=list(score.outputs))
+    run = replace(
+        unbounded(before),
+        manifest=RunManifest(evaluators=[BoundRunEvaluator(name="score", manifest=manifest)]),
+        summaries=[MetricSummary(metric="score", evaluator="score")],
+    )
+    assert (compare_runs(run, run).metrics[0].interval is not None) == bounded
+
+
+def unbounded(values: list[float]) -> GradedRun:
+    """A run whose evaluator knows no range."""
+
+    @evaluator(name="score", outputs=[output("score")])
+    def anything(record: Record) -> float:
+        return 0.0
+
+    records = [Record(id=f"r{i}", output=Content(text="")) for i in range(len(values))]
+    builder = ColumnsBuilder(anything, name="score", ref="p/score@1", rows=len(values))
+    for row, value in enumerate(values):
+        builder.put(row, value)
+    return replace(run_of([]), read_rows=lambda: iter([GradedRows(0, encode_records(records), [builder.result])]))
 
 
 def test_records_are_paired_by_id_and_trials_of_an_id_in_order() -> None:

@@ -128,7 +128,7 @@ def compare_runs(
                 second,
                 binary=binary,
                 higher_is_better=summary.higher_is_better if summary is not None else True,
-                bounds=(0.0, 1.0) if binary else _declared_range(candidate, name),
+                bounds=(0.0, 1.0) if binary else _kept_range(candidate, name, first, second),
                 plan=plan,
                 clusters=clusters,
             )
@@ -156,6 +156,14 @@ def compare_runs(
     )
 
 
+def _kept_range(run: GradedRun, metric: str, *values: npt.NDArray[np.float64]) -> tuple[float, float] | None:
+    """The declared range, unless a value lies outside: a baseline of another version may have known no range."""
+    declared = _declared_range(run, metric)
+    if declared is None or any(((each < declared[0]) | (each > declared[1])).any() for each in values):
+        return None
+    return declared
+
+
 def _declared_range(run: GradedRun, metric: str) -> tuple[float, float] | None:
     """The range that the metric's evaluator declares, if it has both ends."""
     summary = run.summary(metric)
@@ -164,7 +172,8 @@ def _declared_range(run: GradedRun, metric: str) -> tuple[float, float] | None:
             continue
         named = metric.removeprefix(f"{evaluator.name}.")
         for spec in evaluator.manifest.outputs:
-            fits = spec.name == named or (metric == evaluator.name and spec.name == evaluator.manifest.name)
+            only = len(evaluator.manifest.outputs) == 1
+            fits = spec.name == named or (metric == evaluator.name and (only or spec.name == evaluator.manifest.name))
             if fits and spec.min is not None and spec.max is not None and spec.min < spec.max:
                 return spec.min, spec.max
     return None
