@@ -71,9 +71,9 @@ def test_verdicts_equal_statsmodels_and_leave_out_what_some_run_did_not_score() 
         assert (row.estimate.interval.low, row.estimate.interval.high) == pytest.approx((low, high), rel=1e-9)
         if row.difference is not None:
             table = [[np.sum((complete[0] == a) & (own == b)) for b in (0, 1)] for a in (0, 1)]
-            p_values.append(mcnemar(table, exact=True).pvalue)
+            p_values.append(float(vars(mcnemar(table, exact=True))["pvalue"]))
             assert row.difference.p_value == pytest.approx(p_values[-1], rel=1e-9)
-    adjusted = multipletests(p_values, method="holm")[1]
+    adjusted = np.asarray(multipletests(p_values, method="holm")[1])
     rows = [row.difference for row in found.tables[0].rows if row.difference is not None]
     assert [row.p_adjusted for row in rows] == pytest.approx(adjusted.tolist(), rel=1e-9)
     assert rows[1].verdict == "REGRESSED"
@@ -89,7 +89,7 @@ def test_groups_are_tables_of_their_own_and_all_tests_are_adjusted_together() ->
     assert found.tests == 8
     everything = [row.difference for table in found.tables for row in table.rows if row.difference is not None]
     raw = [one.p_value for one in everything if one.p_value is not None]
-    adjusted = multipletests(raw, method="holm")[1]
+    adjusted = np.asarray(multipletests(raw, method="holm")[1])
     assert [one.p_adjusted for one in everything] == pytest.approx(adjusted.tolist(), rel=1e-9)
 
 

@@ -61,7 +61,7 @@ def test_an_unfinished_run_arrives_interrupted_and_can_be_continued(tmp_path: Pa
 def test_a_run_is_imported_once(tmp_path: Path) -> None:
     store = a_store()
     export_run(store, "r1", tmp_path / "run.zip")
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="has run r1 already"):
         import_run(store, tmp_path / "run.zip")
     assert store.find("r1").status == "succeeded"
 
