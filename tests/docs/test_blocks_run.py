@@ -116,6 +116,9 @@ class Reader:
             self._run(["evalsi", "init", "."])
             return
         source = ROOT / need
+        if source.is_dir():
+            shutil.copytree(source, self.folder / source.name)
+            return
         assert source.is_file(), f"there is no {need} to bring"
         shutil.copy(source, self.folder)
 
