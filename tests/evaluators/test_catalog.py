@@ -109,7 +109,7 @@ def test_a_broken_plugin_breaks_only_itself(plugins: Path) -> None:
     assert load("exact-match").name == "exact-match"
 
 
-def test_the_command_line_lists_what_works_and_names_what_does_not(plugins: Path) -> None:
+def test_the_command_line_lists_what_loads_and_names_what_does_not(plugins: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "evalsi", "catalog", "--format", "json"],
         env=environment({"PYTHONPATH": str(plugins)}), capture_output=True, text=True, check=True,
