@@ -65,7 +65,7 @@ def test_7_a_bound_of_exactly_zero_is_printed(cli: Cli, folder: Path) -> None:
         (("eval", "--data", ".", "--evaluators", "exact-match"), 2),
     ],
 )
-def test_13_no_traceback(cli: Cli, folder: Path, arguments: tuple[str, ...], status: int) -> None:
+def test_13_a_mistake_is_no_traceback(cli: Cli, folder: Path, arguments: tuple[str, ...], status: int) -> None:
     (folder / "data.jsonl").unlink()
     (folder / "broken.json").write_text("{")
     ended = cli(*arguments)
@@ -85,7 +85,7 @@ def test_13_no_traceback(cli: Cli, folder: Path, arguments: tuple[str, ...], sta
         ("refusal", {"output": "Sorry, but as an AI I am unable to help with that."}, (), True),
     ],
 )
-def test_15_details(
+def test_15_details_of_single_evaluators_are_right(
     cli: Cli, folder: Path, evaluators: str, row: dict[str, Any], flags: tuple[str, ...], expected: bool | None
 ) -> None:
     document = graded(cli, folder, [{"id": "a", **row}], evaluators, *flags)

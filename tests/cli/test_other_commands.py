@@ -86,7 +86,7 @@ def test_a_results_file_stands_for_a_run_everywhere(cli: Cli) -> None:
 
 def test_the_catalog_shows_every_evaluator_and_each_has_a_page(cli: Cli) -> None:
     manifests = json.loads(cli("catalog", "--format", "json").out)
-    assert {manifest["name"] for manifest in manifests} == set(builtin_names())
+    assert {manifest["name"] for manifest in manifests} >= set(builtin_names())
     table = cli("catalog").out
     lines = cli("catalog", "--format", "md").out.splitlines()
     assert len(lines) == 2 + len(manifests)
@@ -107,7 +107,7 @@ def test_a_pack_is_listed_alone(cli: Cli) -> None:
     assert {manifest["pack"] for manifest in manifests} == {"ml-classic"}
 
 
-def test_what_init_writes_works_as_it_says(cli: Cli, folder: Path) -> None:
+def test_what_init_writes_runs_as_it_says(cli: Cli, folder: Path) -> None:
     ended = cli("init", "my evals")
     assert ended.status == 0
     line = re.search(r"next: (.*)", ended.err)

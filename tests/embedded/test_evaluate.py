@@ -56,7 +56,7 @@ def test_one_evaluator_need_not_be_a_list() -> None:
     assert evalsi.evaluate(DATA, "exact-match", params={"exact-match": {"ignore_case": True}})["exact-match"].n == 4
 
 
-def test_it_works_where_a_loop_is_already_running() -> None:
+def test_a_loop_that_is_already_running_is_no_hindrance() -> None:
     async def notebook_cell() -> EvalResult:
         return evalsi.evaluate(DATA, [waits, short])
 

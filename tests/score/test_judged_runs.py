@@ -139,9 +139,8 @@ def test_judged_python_runs_say_what_they_spent(
     }  # fmt: skip
 
     async def two() -> list[evalsi.EvalResult]:
-        return await asyncio.gather(
-            evalsi.aevaluate(ROWS, "correctness", judge=judge), evalsi.aevaluate(ROWS[:3], "correctness", judge=judge)
-        )
+        both = (evalsi.aevaluate(rows, "correctness", judge=judge) for rows in (ROWS, ROWS[:3]))
+        return list(await asyncio.gather(*both))
 
     first, second = asyncio.run(two())
     assert first["correctness"].n == 12
