@@ -27,7 +27,7 @@ def make(folder: Path, run_id: str, records: int, evaluators: int) -> None:
     from evalsi.engine.columns import SCORED, Column, EvaluatorColumns, Note, pack
     from evalsi.infra.store import open_run_store
     from evalsi.ports.run_store import RunRow, Segment
-    from evalsi.results.graded_run import encode_records
+    from evalsi.results.stored_rows import encode_records
     from evalsi.schema import Content, MetricKind, MetricSummary, Record, RunManifest, Usage
 
     draw, numbers = random.Random(run_id), np.random.default_rng(7)

@@ -15,7 +15,8 @@ from pathlib import Path
 from evalsi.engine.columns import ColumnsBuilder
 from evalsi.evaluators.api import evaluator, output
 from evalsi.results.document import write_document
-from evalsi.results.graded_run import GradedRows, GradedRun, encode_records
+from evalsi.results.graded_run import GradedRun
+from evalsi.results.stored_rows import GradedRows, encode_records
 from evalsi.schema import Content, MetricSummary, Record, RunManifest, Usage
 
 BATCH = 1000

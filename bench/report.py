@@ -25,7 +25,7 @@ def make(folder: Path, records: int, evaluators: int) -> None:
     import zstandard
 
     from evalsi.engine.columns import SCORED, Column, EvaluatorColumns, Note, pack
-    from evalsi.results.graded_run import encode_records
+    from evalsi.results.stored_rows import encode_records
     from evalsi.schema import ConfidenceInterval, Content, MetricKind, MetricSummary, Record, RunManifest, Usage
 
     draw, numbers = random.Random(7), np.random.default_rng(7)
@@ -88,7 +88,8 @@ def measure(folder: Path) -> None:
     import zstandard
 
     from evalsi.report.html_report import write_html
-    from evalsi.results.graded_run import GradedRun, rows_of
+    from evalsi.results.graded_run import GradedRun
+    from evalsi.results.stored_rows import rows_of
     from evalsi.schema import MetricSummary, RunManifest
 
     expand = zstandard.ZstdDecompressor().decompress

@@ -29,9 +29,20 @@ class Ended(NamedTuple):
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment without anything that evalsi or a terminal would read, and `extra`."""
+    """This process's environment without anything that evalsi or a terminal would read, and `extra`.
+
+    Modules are compiled once and not in every process, which else is most of the time of short ones.
+    """
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("EVALSI_", "OPENAI", "ANTHROPIC"))}
-    for name in ("NO_COLOR", "FORCE_COLOR", "PYTHONIOENCODING", "COLUMNS", "HTTP_PROXY", "HTTPS_PROXY"):
+    for name in (
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "PYTHONIOENCODING",
+        "COLUMNS",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "PYTHONDONTWRITEBYTECODE",
+    ):
         kept.pop(name, None)
     return kept | dict(extra or {})
 

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evalsi.engine.columns import CANCELLED, ERROR, SCORED, SKIPPED, Column, EvaluatorColumns, Note, pack, unpack
-from evalsi.results.graded_run import GradedRows, GradedRun, encode_records
+from evalsi.results.graded_run import GradedRun
+from evalsi.results.stored_rows import GradedRows, encode_records
 from evalsi.schema import (
     BoundRunEvaluator,
     Content,

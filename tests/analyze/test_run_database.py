@@ -13,7 +13,7 @@ from evalsi.analyze.run_database import RunDatabase, run_database
 from evalsi.analyze.run_tables import TABLES
 from evalsi.core.errors import MissingExtraError, StoreError, UsageError
 from evalsi.engine.columns import SCORED, Column, EvaluatorColumns
-from evalsi.results.graded_run import GradedRows
+from evalsi.results.stored_rows import GradedRows
 from evalsi.schema import Content, Message, Messages, RunManifest, Usage
 from tests.analyze.made_runs import drawn_values, made_record, made_run
 from tests.report.graded_runs import hostile_run

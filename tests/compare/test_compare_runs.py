@@ -20,7 +20,8 @@ from evalsi.compare.paired_metric import ComparePlan, compare_values
 from evalsi.core.errors import GateFailedError, InvalidSpecError, NothingScoredError, UnknownNameError
 from evalsi.engine.columns import ColumnsBuilder
 from evalsi.evaluators.api import Definition, evaluator, output
-from evalsi.results.graded_run import GradedRows, GradedRun, encode_records
+from evalsi.results.graded_run import GradedRun
+from evalsi.results.stored_rows import GradedRows, encode_records
 from evalsi.schema import BoundRunEvaluator, Content, EvaluatorManifest, MetricSummary, Record, RunManifest, Usage
 from evalsi.stats import paired_permutation
 from tests.command_line import Ended, write_jsonl

@@ -14,7 +14,8 @@ from evalsi.engine.panel import Panel
 from evalsi.engine.summary import SummaryBuilder, SummaryPlan
 from evalsi.evaluators.api import Definition, EvalContext, evaluator, output
 from evalsi.evaluators.binding import BoundEvaluator, bind
-from evalsi.results.graded_run import GradedRows, GradedRun, encode_records
+from evalsi.results.graded_run import GradedRun
+from evalsi.results.stored_rows import GradedRows, encode_records
 from evalsi.schema import (
     BoundRunEvaluator,
     Content,

@@ -15,7 +15,8 @@ from evalsi.engine.columns import ERROR, SCORED, SKIPPED, pack
 from evalsi.evaluators.api import evaluator, output
 from evalsi.report.junit import write_junit
 from evalsi.report.write import write_report
-from evalsi.results.graded_run import GradedRows, GradedRun, encode_records
+from evalsi.results.graded_run import GradedRun
+from evalsi.results.stored_rows import GradedRows, encode_records
 from evalsi.schema import (
     ConfidenceInterval,
     Content,

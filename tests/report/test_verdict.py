@@ -12,7 +12,8 @@ from evalsi.report.html_report import html_report
 from evalsi.report.markdown_report import write_markdown
 from evalsi.report.report_options import ReportOptions
 from evalsi.report.verdict import Opening, opening
-from evalsi.results.graded_run import GradedRun, encode_records
+from evalsi.results.graded_run import GradedRun
+from evalsi.results.stored_rows import encode_records
 from evalsi.schema import (
     ConfidenceInterval,
     DatasetManifest,

@@ -20,9 +20,10 @@ from evalsi.engine.columns import ColumnsBuilder, EvaluatorColumns, results
 from evalsi.evaluators.api import Definition, evaluator, output
 from evalsi.results.document import document_parts, write_document
 from evalsi.results.flat_table import flat_columns, to_arrow, to_pandas, to_polars
-from evalsi.results.graded_run import GradedRows, GradedRun, encode_records
+from evalsi.results.graded_run import GradedRun
 from evalsi.results.read_document import read_document
 from evalsi.results.save import save
+from evalsi.results.stored_rows import GradedRows, encode_records
 from evalsi.schema import (
     BoundRunEvaluator,
     Content,

@@ -15,7 +15,8 @@ import numpy as np
 from evalsi.core.content import text_of
 from evalsi.engine.columns import SCORED, Column, EvaluatorColumns
 from evalsi.results.declared_range import declared_range
-from evalsi.results.graded_run import GradedRows, GradedRun
+from evalsi.results.graded_run import GradedRun
+from evalsi.results.stored_rows import GradedRows
 from evalsi.schema import Content, ErrorKind, Fault, Provenance, Usage
 
 

@@ -18,11 +18,12 @@ from evalsi.core.version import __version__
 COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("evalsi.cli.eval:evaluate", "Grade outputs that exist."),
     "run": ("evalsi.cli.run:run", "Ask a target, grade its answers, decide the gates."),
+    "rescore": ("evalsi.cli.rescore:rescore", "Grade a run's answers with other evaluators."),
     "compare": ("evalsi.cli.compare:compare", "Compare two runs, record by record."),
     "matrix": ("evalsi.cli.matrix:matrix", "Compare several runs on the records they share."),
     "analyze": ("evalsi.cli.analyze:analyze", "Ask many runs in SQL, or slice a metric by metadata."),
     "report": ("evalsi.cli.report:report", "Write an HTML or Markdown report of a run."),
-    "runs": ("evalsi.cli.runs:runs", "List, show and remove stored runs."),
+    "runs": ("evalsi.cli.runs:runs", "List, show, follow, stop, continue and repeat runs."),
     "catalog": ("evalsi.cli.catalog:catalog", "List evaluators, or show one."),
     "judge": ("evalsi.cli.judge:judge", "Check a judge against people's labels."),
     "init": ("evalsi.cli.init:init", "Write a small working example."),

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from evalsi.cli.collector import tune_collector
-from evalsi.cli.judge_options import judge_options
+from evalsi.cli.judge_options import judge_choice_of, judge_options
 from evalsi.cli.metric_table import FORMATS, print_summaries
 from evalsi.cli.progress import ProgressLine, StopSwitch
 from evalsi.cli.terminal import say
@@ -150,17 +150,13 @@ def _write_files(run: Any, flags: dict[str, Any]) -> None:
 def _request(flags: dict[str, Any]) -> Any:
     from evalsi.datasets import DatasetOptions, mapping_of_flags
     from evalsi.engine.summary import SummaryPlan
-    from evalsi.evaluators.choose import choices_of, param_of_flag, split_list
+    from evalsi.evaluators.choose import chosen_by_flags
     from evalsi.score.manifest import redacted_argv
-    from evalsi.score.request import JudgeChoice, ScoreRequest, with_settings
+    from evalsi.score.request import ScoreRequest, with_settings
 
-    params: dict[str, dict[str, Any]] = {}
-    for flag in flags["params"]:
-        name, key, value = param_of_flag(flag)
-        params.setdefault(name, {})[key] = value
     request = ScoreRequest(
         data=flags["data"],
-        evaluators=choices_of(split_list(flags["evaluators"]), params),
+        evaluators=chosen_by_flags(flags["evaluators"], flags["params"]),
         dataset=DatasetOptions(
             mapping=mapping_of_flags(flags["mappings"]),
             where=flags["where"],
@@ -170,16 +166,7 @@ def _request(flags: dict[str, Any]) -> Any:
             on_invalid="skip" if flags["skip_invalid"] else "stop",
         ),
         baseline=flags["baseline"],
-        judge=JudgeChoice(
-            provider=flags["judge_provider"] or "",
-            model=flags["judge_model"] or "",
-            base_url=flags["judge_base_url"] or "",
-            api_key_env=flags["judge_api_key_env"] or "",
-            effort=flags["judge_effort"] or "",
-            max_tokens=flags["judge_max_tokens"],
-            recording=flags["judge_recording"] or "",
-            max_usd=flags["judge_max_usd"],
-        ),
+        judge=judge_choice_of(flags),
         use_cache=not flags["no_cache"],
         concurrency=flags["concurrency"],
         plan=SummaryPlan(

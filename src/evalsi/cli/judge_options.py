@@ -1,6 +1,6 @@
 """The flags that name a judge, shared by every command that may ask one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -31,3 +31,19 @@ def judge_options(command: F) -> F:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def judge_choice_of(flags: Mapping[str, Any]) -> Any:
+    """The judge that these flags name."""
+    from evalsi.score.request import JudgeChoice
+
+    return JudgeChoice(
+        provider=flags["judge_provider"] or "",
+        model=flags["judge_model"] or "",
+        base_url=flags["judge_base_url"] or "",
+        api_key_env=flags["judge_api_key_env"] or "",
+        effort=flags["judge_effort"] or "",
+        max_tokens=flags["judge_max_tokens"],
+        recording=flags["judge_recording"] or "",
+        max_usd=flags["judge_max_usd"],
+    )

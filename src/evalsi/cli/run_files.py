@@ -1,48 +1,60 @@
 """The files that a run writes: those of the flags and those of the specification's sinks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 
-def check_paths(flags: dict[str, Any]) -> None:
+def check_paths(flags: dict[str, Any], sinks: Sequence[Any] = ()) -> None:
     """Refuses, before any work, paths that would be refused after it."""
-    from evalsi.report.write import check_report_path
     from evalsi.results.save import check_path
 
     if flags["output"] is not None:
         check_path(Path(flags["output"]))
     if flags["report_path"] is not None:
+        from evalsi.report.write import check_report_path
+
         check_report_path(Path(flags["report_path"]))
+    for sink in sinks:
+        for path in filter(None, (sink.json, sink.csv)):
+            check_path(Path(path))
 
 
-def write_files(run: Any, document: Any, flags: dict[str, Any], comparison: Any = None) -> None:
+def write_files(run: Any, sinks: Sequence[Any], flags: dict[str, Any], comparison: Any = None) -> None:
     """Writes every file that was asked for; reports show `comparison`, the run against its baseline."""
-    from functools import partial
+    wanted = [(write, flags[flag]) for flag, write in _OF_FLAGS.items()]
+    wanted += [(write, getattr(sink, name)) for sink in sinks for name, write in _OF_SINKS.items()]
+    for write, path in wanted:
+        if path is not None:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            write(run, Path(path), comparison)
 
-    from evalsi.report import junit
-    from evalsi.report import write as report
-    from evalsi.report.report_options import ReportOptions
+
+def _save(run: Any, path: Path, _: Any) -> None:
     from evalsi.results.save import save
 
-    write_junit = partial(junit.write_junit, comparison=comparison)
-    write_report = partial(report.write_report, options=ReportOptions(comparison=comparison))
+    save(run, path)
 
-    wanted: list[tuple[Callable[[Any, Path], None], str]] = []
-    for flag, write in (("output", save), ("report_path", write_report), ("junit_path", write_junit)):
-        if flags[flag] is not None:
-            wanted.append((write, flags[flag]))
-    for sink in document.spec.sinks:
-        for name, write in (
-            ("json", save),
-            ("csv", save),
-            ("html", write_report),
-            ("markdown", write_report),
-            ("junit", write_junit),
-        ):
-            path = getattr(sink, name)
-            if path is not None:
-                wanted.append((write, path))
-    for write, path in wanted:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        write(run, Path(path))
+
+def _report(run: Any, path: Path, comparison: Any) -> None:
+    from evalsi.report.report_options import ReportOptions
+    from evalsi.report.write import write_report
+
+    write_report(run, path, options=ReportOptions(comparison=comparison))
+
+
+def _junit(run: Any, path: Path, comparison: Any) -> None:
+    from evalsi.report.junit import write_junit
+
+    write_junit(run, path, comparison=comparison)
+
+
+_Write = Callable[[Any, Path, Any], None]
+_OF_FLAGS: dict[str, _Write] = {"output": _save, "report_path": _report, "junit_path": _junit}
+_OF_SINKS: dict[str, _Write] = {
+    "json": _save,
+    "csv": _save,
+    "html": _report,
+    "markdown": _report,
+    "junit": _junit,
+}

@@ -3,12 +3,18 @@
 import click
 
 from evalsi.cli.metric_table import FORMATS, print_summaries
+from evalsi.cli.run_again import rerun, resume
+from evalsi.cli.run_watch import cancel, watch
 from evalsi.cli.terminal import as_json, console, say
 
 
 @click.group()
 def runs() -> None:
-    """List, show and remove stored runs."""
+    """List, show, follow, stop, continue and repeat runs."""
+
+
+for command in (resume, rerun, watch, cancel):
+    runs.add_command(command)
 
 
 @runs.command(name="list")

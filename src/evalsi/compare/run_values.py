@@ -14,7 +14,8 @@ import numpy.typing as npt
 from evalsi.core.errors import UnknownNameError
 from evalsi.engine.columns import SCORED
 from evalsi.engine.summary import cluster_key
-from evalsi.results.graded_run import GradedRows, GradedRun
+from evalsi.results.graded_run import GradedRun
+from evalsi.results.stored_rows import GradedRows
 
 Key = tuple[str, int]
 """A record's id and which one of that id it is, from 0."""

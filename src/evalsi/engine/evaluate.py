@@ -69,6 +69,11 @@ class Evaluation:
         """Whether grading needs an event loop: something asks, or may have to be killed."""
         return bool(self._isolated or self._asking or any(e.is_async for e in self.panel.per_session))
 
+    @property
+    def observes(self) -> bool:
+        """Whether `observe` looks at records at all: somebody measures the whole dataset or sessions."""
+        return bool(self._folds or self._sessions.evaluators)
+
     def observe(self, batch: RecordBatch) -> None:
         """Lets dataset and session evaluators see a batch. Called once per batch, in order, by `grade`; a job that
         resumes calls it for the batches it does not grade again.

@@ -7,7 +7,7 @@ bootstrap keeps the values, clustering keeps one total per cluster.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import msgspec
 import numpy as np
@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from evalsi.core.content import json_text
 from evalsi.engine.columns import CANCELLED, ERROR, SCORED, SKIPPED, Column, EvaluatorColumns
-from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.schema import ConfidenceInterval, MetricKind, MetricSpec, MetricSummary, Record, Scope, ScoreType
 from evalsi.stats import (
     ClusterTotals,
@@ -35,6 +34,29 @@ MAX_REASONS = 20
 """Distinct skip reasons a summary lists; the rest are counted together."""
 _KEPT_VALUES = 65_536
 """Distinct values up to which a median is exact; beyond, it is read off this many evenly kept values."""
+
+
+class Summarized(Protocol):
+    """What a summary needs to know of an evaluator. A bound one knows it, and so does the manifest of a stored run."""
+
+    @property
+    def name(self) -> str:
+        """What its metrics are called."""
+        ...
+
+    @property
+    def own_name(self) -> str:
+        """Its name in its pack, whatever a run calls it."""
+        ...
+
+    @property
+    def ref(self) -> str: ...
+
+    @property
+    def scope(self) -> Scope: ...
+
+    @property
+    def outputs(self) -> Sequence[MetricSpec]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,13 +100,18 @@ class SummaryBuilder:
         plan: How to compute intervals.
     """
 
-    def __init__(self, evaluators: Sequence[BoundEvaluator], plan: SummaryPlan) -> None:
+    def __init__(self, evaluators: Sequence[Summarized], plan: SummaryPlan) -> None:
         self._plan = plan
         self._evaluators = {evaluator.name: evaluator for evaluator in evaluators}
         self._counts: dict[str, _Counts] = {}
         self._tallies: dict[tuple[str, str], _Tally] = {}
         self._waiting: dict[int, tuple[int, list[EvaluatorColumns], list[str] | None]] = {}
         self._next_row = 0
+
+    @property
+    def level(self) -> float:
+        """The level of the intervals."""
+        return self._plan.level
 
     def add(
         self, first_row: int, rows: int, columns: list[EvaluatorColumns], records: Callable[[], Sequence[Record]]
@@ -184,14 +211,14 @@ class SummaryBuilder:
             tally.kept = tally.values[0].size
             tally.sampled_step *= 2
 
-    def _summaries(self, evaluator: BoundEvaluator) -> list[MetricSummary]:
+    def _summaries(self, evaluator: Summarized) -> list[MetricSummary]:
         counts = self._counts.get(evaluator.name, _Counts())
         outputs = [output for name, output in self._tallies if name == evaluator.name]
         if not outputs:
-            outputs = [spec.name for spec in evaluator.outputs] or [evaluator.definition.name]
+            outputs = [spec.name for spec in evaluator.outputs] or [evaluator.own_name]
         return [self._summary(evaluator, output, counts) for output in outputs]
 
-    def _summary(self, evaluator: BoundEvaluator, output: str, counts: _Counts) -> MetricSummary:
+    def _summary(self, evaluator: Summarized, output: str, counts: _Counts) -> MetricSummary:
         tally = self._tallies.get((evaluator.name, output), _Tally(kind="number"))
         spec = spec_of(evaluator, output)
         estimate = self._estimate(evaluator, output, tally)
@@ -233,7 +260,7 @@ class SummaryBuilder:
             notes=notes,
         )
 
-    def _estimate(self, evaluator: BoundEvaluator, output: str, tally: _Tally) -> Estimate:
+    def _estimate(self, evaluator: Summarized, output: str, tally: _Tally) -> Estimate:
         plan, moments = self._plan, tally.moments
         if tally.kind in ("label", "structured"):
             return Estimate(None, sum(tally.labels.values()))
@@ -260,14 +287,14 @@ class SummaryBuilder:
 _KINDS = {"number": MetricKind.NUMBER, "passed": MetricKind.PROPORTION, "label": MetricKind.LABEL}
 
 
-def metric_name(evaluator: BoundEvaluator, output: str) -> str:
+def metric_name(evaluator: Summarized, output: str) -> str:
     """The evaluator's name for its primary output, `evaluator.output` for the others."""
     names = [spec.name for spec in evaluator.outputs]
-    primary = output == evaluator.definition.name or names == [output]
+    primary = output == evaluator.own_name or names == [output]
     return evaluator.name if primary else f"{evaluator.name}.{output}"
 
 
-def spec_of(evaluator: BoundEvaluator, output: str) -> MetricSpec | None:
+def spec_of(evaluator: Summarized, output: str) -> MetricSpec | None:
     return next((spec for spec in evaluator.outputs if spec.name == output), None)
 
 
@@ -297,7 +324,7 @@ def cluster_key(record: Record, path: str) -> str:
     return "" if value is None else json_text(value)
 
 
-def _dataset_summaries(evaluator: BoundEvaluator, columns: EvaluatorColumns, plan: SummaryPlan) -> list[MetricSummary]:
+def _dataset_summaries(evaluator: Summarized, columns: EvaluatorColumns, plan: SummaryPlan) -> list[MetricSummary]:
     """A dataset metric's own value, with the interval it computed and the records it rests on."""
     note = columns.notes[0]
     counts = note.details.get("", {})
@@ -316,7 +343,7 @@ def _dataset_summaries(evaluator: BoundEvaluator, columns: EvaluatorColumns, pla
         coverage=0.0 if total else None,
     )
     if columns.outcomes[0] != SCORED:
-        outputs = [spec.name for spec in evaluator.outputs] or [evaluator.definition.name]
+        outputs = [spec.name for spec in evaluator.outputs] or [evaluator.own_name]
         return [
             msgspec.structs.replace(
                 base,
@@ -334,7 +361,7 @@ def _dataset_summaries(evaluator: BoundEvaluator, columns: EvaluatorColumns, pla
 
 
 def _dataset_summary(
-    evaluator: BoundEvaluator, column: Column, detail: Mapping[str, Any], level: float, base: MetricSummary, taken: int
+    evaluator: Summarized, column: Column, detail: Mapping[str, Any], level: float, base: MetricSummary, taken: int
 ) -> MetricSummary:
     spec = spec_of(evaluator, column.output)
     interval = detail.get("ci")

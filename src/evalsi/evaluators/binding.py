@@ -50,6 +50,11 @@ class BoundEvaluator:
     source: EvaluatorRef = field(default_factory=EvaluatorRef)
 
     @property
+    def own_name(self) -> str:
+        """Its name in its pack, whatever the alias."""
+        return self.definition.name
+
+    @property
     def scope(self) -> Scope:
         return self.definition.scope
 

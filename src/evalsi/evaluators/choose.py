@@ -78,6 +78,18 @@ def param_of_flag(flag: str) -> tuple[str, str, FlagValue]:
     return name, key, FlagValue(value)
 
 
+def chosen_by_flags(evaluators: str, params: Sequence[str]) -> list[EvaluatorRef | Definition]:
+    """The choices of a command line: a comma-separated list, and `evaluator.key=value` for each param.
+
+    Raises: as `choices_of`.
+    """
+    given: dict[str, dict[str, Any]] = {}
+    for flag in params:
+        name, key, value = param_of_flag(flag)
+        given.setdefault(name, {})[key] = value
+    return choices_of(split_list(evaluators), given)
+
+
 def _read_flags(choice: EvaluatorRef | Definition, params: Mapping[str, Any]) -> dict[str, Any]:
     if not any(isinstance(value, FlagValue) for value in params.values()):
         return dict(params)

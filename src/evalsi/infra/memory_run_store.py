@@ -3,6 +3,8 @@
 It keeps bodies as they are, so its memory grows with the records, and it passes `RunStoreSuite` like every store.
 """
 
+import os
+import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,7 +14,7 @@ import msgspec
 from evalsi.core.canonical import canonical_json
 from evalsi.core.errors import NotFoundError, StoreError, UsageError
 from evalsi.core.run_reference import RunIdentity, resolve_run
-from evalsi.ports.run_store import RunRow, Segment
+from evalsi.ports.run_store import RunRow, RunWriter, Segment
 from evalsi.schema import MetricSummary, RunManifest
 
 
@@ -97,6 +99,11 @@ class MemoryRunStore:
         stored.writer = self
         stored.row = msgspec.structs.replace(stored.row, status="running", finished_at=None)
         return _shown(stored)
+
+    def writer(self, run_id: str) -> RunWriter | None:
+        if self._stored(run_id).row.status != "running":
+            return None
+        return RunWriter(pid=os.getpid(), host=platform.node(), is_here=True)
 
     def manifest(self, run_id: str) -> RunManifest:
         return self._stored(run_id).manifest

@@ -44,6 +44,15 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     """The first metric with its interval, for lists."""
 
 
+class RunWriter(msgspec.Struct, frozen=True, kw_only=True):
+    """The process that writes a run."""
+
+    pid: int
+    host: str
+    is_here: bool
+    """Whether it can be signalled from this process: the same machine, boot and process namespace."""
+
+
 class RunStore(Protocol):
     """Durable: what a method has acknowledged by returning survives kill -9 of this process.
 
@@ -121,6 +130,10 @@ class RunStore(Protocol):
 
         Raises: UsageError: the run is finished, or its writer still lives.
         """
+        ...
+
+    def writer(self, run_id: str) -> RunWriter | None:
+        """Who is writing the run now; None when nobody is."""
         ...
 
     def manifest(self, run_id: str) -> RunManifest: ...

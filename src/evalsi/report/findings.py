@@ -21,7 +21,8 @@ from evalsi.report.report_options import ReportOptions
 from evalsi.report.slice_tally import SliceTables, SliceTally
 from evalsi.report.usage_tally import UsageFigures, UsageTally
 from evalsi.report.worst_cases import WorstCases, WorstTally
-from evalsi.results.graded_run import GradedRows, GradedRun
+from evalsi.results.graded_run import GradedRun
+from evalsi.results.stored_rows import GradedRows
 from evalsi.schema import Usage
 
 

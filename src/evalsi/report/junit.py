@@ -27,7 +27,8 @@ from evalsi.report.comparison import ComparedMetric, Comparison
 from evalsi.report.figures import bounds, count, number, plural, signed
 from evalsi.report.gate_line import GateLine, gate_line
 from evalsi.report.visible_text import one_line, plain, shortened
-from evalsi.results.graded_run import RECORDS, GradedRows, GradedRun
+from evalsi.results.graded_run import GradedRun
+from evalsi.results.stored_rows import RECORDS, GradedRows
 from evalsi.results.text_table import as_text
 from evalsi.schema import Record
 

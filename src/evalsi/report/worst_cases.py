@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from evalsi.engine.columns import CANCELLED, ERROR, PENDING, SCORED, SKIPPED, EvaluatorColumns, Note, scores
 from evalsi.report.metric_view import MetricView
-from evalsi.results.graded_run import RECORDS, GradedRows
+from evalsi.results.stored_rows import RECORDS, GradedRows
 from evalsi.schema import Record, Score
 
 OUTCOME_WORDS = {

@@ -28,7 +28,8 @@ from evalsi.engine.summary import RECORD_ID, SummaryBuilder, SummaryPlan
 from evalsi.evaluators.api import Definition, NoParams
 from evalsi.evaluators.binding import BoundEvaluator, manifest_of
 from evalsi.ports.run_store import RunRow, RunStore, Segment
-from evalsi.results.graded_run import GradedRows, GradedRun, encode_records
+from evalsi.results.graded_run import GradedRun
+from evalsi.results.stored_rows import GradedRows, encode_records
 from evalsi.schema import (
     BoundRunEvaluator,
     DatasetManifest,

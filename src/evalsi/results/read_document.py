@@ -14,7 +14,8 @@ import msgspec
 
 from evalsi.core.errors import InvalidDataError, NotFoundError
 from evalsi.engine.columns import CANCELLED, SCORED, Column, EvaluatorColumns, Note
-from evalsi.results.graded_run import GradedRows, GradedRun, encode_records
+from evalsi.results.graded_run import GradedRun
+from evalsi.results.stored_rows import GradedRows, encode_records
 from evalsi.schema import (
     DatasetManifest,
     ErrorKind,

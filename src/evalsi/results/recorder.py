@@ -17,7 +17,9 @@ from evalsi.engine.columns import EvaluatorColumns, pack
 from evalsi.engine.evaluate import GradedBatch
 from evalsi.engine.summary import SummaryBuilder
 from evalsi.ports.run_store import RunRow, RunStore, Segment
-from evalsi.results.graded_run import WHOLE, GradedRun, encode_records, rows_of, stored_run
+from evalsi.results.graded_run import GradedRun, stored_run
+from evalsi.results.stored_rows import WHOLE, GradedRows, encode_records, rows_of
+from evalsi.results.trial_tally import TrialTally
 from evalsi.schema import DatasetManifest, GateResult, JudgeManifest, MetricSummary, RunManifest, RunStatus, Usage
 
 PROGRESS_INTERVAL_S = 0.1
@@ -50,9 +52,13 @@ class Work:
     """Rows in all."""
     resume: bool = True
     """Continue an interrupted run of the same work, if there is one."""
+    continues: str = ""
+    """Continue this run and no other; "" leaves the choice to `resume`."""
     judges: Callable[[], list[JudgeManifest]] = list
     """The judges with what they have used so far."""
     target_usage: Callable[[], Usage | None] = lambda: None
+    on_recalled: Callable[[GradedRows], None] | None = None
+    """Called with rows that an earlier try had stored, before this one begins."""
     on_progress: Callable[[Progress], None] | None = None
     """Called at most ten times a second."""
 
@@ -67,11 +73,12 @@ class RunRecorder:
         self.asked: int | None = None
         self.stored: dict[int, int] = {}
         """First row and number of rows of every batch that an earlier try had stored."""
+        self.trials = TrialTally(work.manifest.trials, level=summary.level)
         self._finished = False
         self._summaries: list[MetricSummary] = []
         self._next_report_s = 0.0
         now = work.clock.now()
-        earlier = self._taken_over() if work.resume else None
+        earlier = self._continued() if work.continues else self._taken_over() if work.resume else None
         self._row = earlier if earlier is not None else self._new_row(now.timestamp())
         self.run_id = self._row.id
         self.manifest = msgspec.structs.replace(
@@ -113,6 +120,7 @@ class RunRecorder:
             ),
         )
         self.summary.add(graded.first_row, len(graded.records), graded.columns, lambda: graded.records)
+        self.trials.add(graded.records, graded.columns)
         self.done += len(graded.records)
         self.report()
 
@@ -136,18 +144,19 @@ class RunRecorder:
             )
         )
 
-    def finish(self, whole: list[EvaluatorColumns], extra: Callable[[], list[MetricSummary]] = list) -> GradedRun:
+    def finish(self, whole: list[EvaluatorColumns]) -> GradedRun:
         """Ends the run: succeeded when no row is missing, interrupted otherwise.
 
         Args:
             whole: The results of dataset and session scope.
-            extra: Summaries that the job adds to those of the metrics.
         """
         if whole:
             self._work.store.append(
                 self.run_id, Segment(index=WHOLE, first_row=WHOLE, rows=0, records=b"", results=pack(whole))
             )
-        self._end("interrupted" if self.cut_short else "succeeded", [*self.summary.finish(whole), *extra()])
+        self._end(
+            "interrupted" if self.cut_short else "succeeded", [*self.summary.finish(whole), *self.trials.summaries()]
+        )
         return stored_run(self._work.store, self.run_id)
 
     def decide(self, gates: list[GateResult]) -> GradedRun:
@@ -195,6 +204,20 @@ class RunRecorder:
             headline="",
         )
 
+    def _continued(self) -> RunRow:
+        """The run that was named, now ours.
+
+        Raises: UsageError: it is other work than this, it is finished, or another process writes it.
+        """
+        row = self._work.store.find(self._work.continues)
+        if row.fingerprint != self._work.fingerprint:
+            raise UsageError(
+                f"run {row.id} cannot be continued: its dataset, an evaluator's code or what a judge or target is made of "
+                "has changed since",
+                hint=f"start it anew with: evalsi runs rerun {row.id[:8]}",
+            )
+        return self._work.store.take_over(row.id)
+
     def _taken_over(self) -> RunRow | None:
         """The interrupted run of the same work, now ours; None without one, or when another process was quicker."""
         earlier = self._work.store.resumable(self._work.fingerprint)
@@ -213,6 +236,10 @@ class RunRecorder:
             rows = rows_of(segment)
             self.stored[segment.first_row] = segment.rows
             self.summary.add(segment.first_row, segment.rows, rows.columns, lambda rows=rows: rows.records)
+            if self.trials.counts_trials:
+                self.trials.add(rows.records, rows.columns)
+            if self._work.on_recalled is not None:
+                self._work.on_recalled(rows)
             self.done += segment.rows
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import msgspec
+
 from evalsi.core.clock import Clock
 from evalsi.schema import Usage
 
@@ -26,12 +28,16 @@ class BudgetWatch:
         self._clock = clock
         self._judges = judges
         self._started_s = clock.monotonic_s()
-        self.target = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
+        self.target = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0, requests=0)
+        self._answers = 0
         self._unpriced = 0
 
     def add(self, usage: Usage) -> None:
-        """Counts one answer of the target."""
+        """Counts one answer of the target. One that came out of a store used nothing."""
+        if usage.cached:
+            return
         total = self.target
+        self._answers += 1
         self._unpriced += usage.cost_usd is None
         self.target = Usage(
             input_tokens=(total.input_tokens or 0) + (usage.input_tokens or 0),
@@ -43,10 +49,14 @@ class BudgetWatch:
             unpriced_requests=self._unpriced,
         )
 
+    def add_failed(self, requests: int) -> None:
+        """Counts the attempts of a question that got no answer. What they cost, the provider does not say."""
+        self.target = msgspec.structs.replace(self.target, requests=(self.target.requests or 0) + requests)
+
     def total(self) -> Usage:
         """What the target used so far; no cost where no price was known."""
         requests = self.target.requests or 0
-        if self._unpriced and self._unpriced >= requests:
+        if self._unpriced and self._unpriced >= self._answers:
             return Usage(
                 input_tokens=self.target.input_tokens,
                 output_tokens=self.target.output_tokens,

@@ -15,7 +15,7 @@ import msgspec
 
 from evalsi.core.canonical import digest
 from evalsi.core.clock import Clock
-from evalsi.core.errors import InvalidDataError, MeasurementError
+from evalsi.core.errors import InvalidDataError, MeasurementError, ProviderError
 from evalsi.datasets import Dataset
 from evalsi.engine.columns import EvaluatorColumns, assemble
 from evalsi.engine.evaluate import Evaluation, GradedBatch, Lanes, RecordBatch
@@ -26,17 +26,17 @@ from evalsi.ports.run_store import RunStore
 from evalsi.ports.target import Answer, Target, TargetTask
 from evalsi.results.graded_run import GradedRun
 from evalsi.results.recorder import Progress, RunRecorder, Work, total_usage
+from evalsi.results.stored_rows import GradedRows, rows_of
+from evalsi.results.trial_tally import TrialTally
 from evalsi.run.budget_watch import BudgetWatch, RunBudget
 from evalsi.run.gates.decide import GatePlan, decide_gates
 from evalsi.run.kept_answers import decode_outcome, encode_outcome, is_final
-from evalsi.run.trial_tally import TrialTally
 from evalsi.schema import (
     DatasetManifest,
     ErrorKind,
     Fault,
     Gate,
     JudgeManifest,
-    MetricSummary,
     Provenance,
     Record,
     RunManifest,
@@ -72,6 +72,8 @@ class RunJob:
     price: Callable[[str, Usage], float | None] = lambda _model, _usage: None
     """US dollars that an answer cost, where the target does not say so itself."""
     resume: bool = True
+    continues: str = ""
+    """Continue this run and no other."""
     judges: Callable[[], list[JudgeManifest]] = list
     on_progress: Callable[[Progress], None] | None = None
     stopped: Callable[[], bool] = lambda: False
@@ -106,9 +108,7 @@ def execute_run_now(job: RunJob) -> Executed:
         with execution.recorder as recorder:
             for graded in evaluation.grade_now(execution.recorded_batches()):
                 execution.keep(graded)
-            return execution.ended(
-                recorder.finish([] if recorder.cut_short else evaluation.finish_now(), execution.extra)
-            )
+            return execution.ended(recorder.finish([] if recorder.cut_short else evaluation.finish_now()))
     return asyncio.run(execute_run(job))
 
 
@@ -126,7 +126,7 @@ async def execute_run(job: RunJob) -> Executed:
             else:
                 await _Asking(execution, job.target).run()
             whole = [] if recorder.cut_short else await evaluation.finish()
-            return execution.ended(recorder.finish(whole, execution.extra))
+            return execution.ended(recorder.finish(whole))
     finally:
         if job.target is not None:
             await job.target.close()
@@ -139,8 +139,9 @@ def fingerprint_of(job: RunJob, dataset_digest: str) -> str:
     return digest(
         {
             "dataset": dataset_digest,
+            # Not where it came from: the digest tells the records, and a path depends on where one stands.
             "selection": msgspec.structs.replace(
-                job.manifest.dataset or DatasetManifest(), sha256="", records=0, rejected=0
+                job.manifest.dataset or DatasetManifest(), source="", sha256="", records=0, rejected=0
             ),
             "target": job.target.identity if job.target is not None else None,
             "trials": job.trials,
@@ -161,7 +162,6 @@ class _Execution:
         if facts.records == 0:
             raise InvalidDataError("the dataset has no record", where=job.dataset.name)
         self.watch = BudgetWatch(job.budget, job.clock, lambda: total_usage([judge.usage for judge in job.judges()]))
-        self.trials = TrialTally(job.trials, level=job.plan.level)
         self.budget_reached: str | None = None
         dataset = msgspec.structs.replace(
             job.manifest.dataset or DatasetManifest(),
@@ -176,8 +176,10 @@ class _Execution:
             fingerprint=fingerprint_of(job, facts.digest),
             total=facts.records * job.trials,
             resume=job.resume,
+            continues=job.continues,
             judges=job.judges,
             target_usage=lambda: self.watch.total() if job.target is not None else None,
+            on_recalled=self._count_usage if job.target is not None else None,
             on_progress=job.on_progress,
         )
         # Trials of one record are not independent: without another grouping, the record is the cluster.
@@ -219,11 +221,7 @@ class _Execution:
             self._next_row += len(ready.records)
 
     def keep(self, graded: GradedBatch) -> None:
-        self.trials.add(graded.records, graded.columns)
         self.recorder.keep(graded)
-
-    def extra(self) -> list[MetricSummary]:
-        return self.trials.summaries()
 
     def ended(self, run: GradedRun) -> Executed:
         """Decides the gates of a run that was finished. One that was stopped is not judged by its first part."""
@@ -236,8 +234,22 @@ class _Execution:
             interrupted=self.recorder.cut_short,
             resumed_rows=self.recorder.resumed_rows,
             budget_reached=self.budget_reached,
-            trials=self.trials,
+            trials=self.recorder.trials,
         )
+
+    def observe_stored(self, batch: RecordBatch) -> None:
+        """As `observe_in_order`, for a batch that an earlier try stored: its answers are in the store."""
+        if self.evaluation.observes:
+            segment = self.job.store.segment(self.recorder.run_id, batch.first_row)
+            batch = RecordBatch(batch.first_row, rows_of(segment).records)
+        self.observe_in_order(batch)
+
+    def _count_usage(self, rows: GradedRows) -> None:
+        """Counts what an earlier try had spent: a budget is one for the whole run."""
+        for line in rows.record_lines:
+            usage = _SPENT.decode(line).usage
+            if usage is not None:
+                self.watch.add(usage)
 
     def _rows(self) -> Iterator[Record]:
         for record in self.job.dataset.records():
@@ -251,6 +263,15 @@ class _Execution:
                         run=RunProvenance(run_id=self.recorder.run_id, task_id=f"{record.id}/{trial}", trial=trial)
                     ),
                 )
+
+
+class _Spent(msgspec.Struct):
+    """The part of a stored record that tells what its answer took."""
+
+    usage: Usage | None = None
+
+
+_SPENT = msgspec.json.Decoder(_Spent)
 
 
 @dataclass(slots=True)
@@ -288,34 +309,51 @@ class _Asking:
         self._room = asyncio.Semaphore(4 * self._job.concurrency + 2 * CHUNK_ROWS)
         self._known = dict(self._job.store.answers(self._recorder.run_id))
         self._tasks = self._pending_rows()
+        self._askers = 0
+        self._refusal: MeasurementError | None = None
+        """Why asking on is useless: the target does not take our key."""
         self._recorder.asked = self._recorder.done
 
     async def run(self) -> None:
-        """Asks and grades until every row is settled, or until the run is stopped."""
+        """Asks and grades until every row is settled, or until the run is stopped.
+
+        Raises: ProviderError: the target refuses our key. What was answered before is kept, and the run can be continued.
+        """
         lanes = Lanes(self._job.panel)
         try:
             async with asyncio.TaskGroup() as group:
-                askers = [group.create_task(self._ask_rows()) for _ in range(self._job.concurrency)]
-                group.create_task(self._keep_and_grade(group, lanes, askers))
+                for _ in range(self._job.concurrency):
+                    self._askers += 1
+                    group.create_task(self._ask())
+                group.create_task(self._keep_and_grade(group, lanes))
         except BaseExceptionGroup as errors:
             raise _first(errors) from None
         finally:
             await lanes.close()
+        if self._refusal is not None:
+            raise self._refusal
 
     def _pending_rows(self) -> Iterator[tuple[_Chunk, int]]:
         for batch, is_stored in self._run.batches(CHUNK_ROWS):
             if self._job.stopped():
                 return
             if is_stored:
-                self._run.observe_in_order(batch)
+                self._run.observe_stored(batch)
                 continue
             chunk = _Chunk(batch, len(batch.records))
             for place in range(len(batch.records)):
                 yield chunk, place
 
+    async def _ask(self) -> None:
+        try:
+            await self._ask_rows()
+        finally:
+            self._askers -= 1
+            self._bell.set()
+
     async def _ask_rows(self) -> None:
         for chunk, place in self._tasks:
-            if self._job.stopped():
+            if self._job.stopped() or self._refusal is not None:
                 return
             await self._room.acquire()
             row = chunk.batch.first_row + place
@@ -329,7 +367,11 @@ class _Asking:
                 self._arrive(_Arrival(chunk, place, None, fresh=False))
                 await asyncio.sleep(0)
                 continue
-            self._arrive(_Arrival(chunk, place, await self._outcome(chunk.batch.records[place]), fresh=True))
+            outcome = await self._outcome(chunk.batch.records[place])
+            if isinstance(outcome, ProviderError) and outcome.kind is ErrorKind.TARGET_AUTH:
+                self._refusal = outcome
+                return
+            self._arrive(_Arrival(chunk, place, outcome, fresh=True))
 
     async def _outcome(self, record: Record) -> Answer | MeasurementError:
         assert record.provenance is not None
@@ -349,19 +391,19 @@ class _Asking:
     def _arrive(self, arrival: _Arrival) -> None:
         if isinstance(arrival.outcome, Answer):
             self._run.watch.add(arrival.outcome.usage)
+        elif isinstance(arrival.outcome, ProviderError):
+            self._run.watch.add_failed(arrival.outcome.requests)
         self._arrived.append(arrival)
         self._bell.set()
 
-    async def _keep_and_grade(self, group: asyncio.TaskGroup, lanes: Lanes, askers: list[asyncio.Task[None]]) -> None:
+    async def _keep_and_grade(self, group: asyncio.TaskGroup, lanes: Lanes) -> None:
         store, run_id = self._job.store, self._recorder.run_id
-        everyone_done = asyncio.gather(*askers)
-        everyone_done.add_done_callback(lambda _: self._bell.set())
         while True:
             await self._bell.wait()
             self._bell.clear()
             arrived, self._arrived = self._arrived, []
             if not arrived:
-                if everyone_done.done():
+                if not self._askers:
                     return
                 continue
             bodies = [
@@ -375,7 +417,7 @@ class _Asking:
             for chunk, members in _by_chunk(arrived):
                 group.create_task(self._grade(chunk, members, lanes))
             self._recorder.report()
-            if everyone_done.done():
+            if not self._askers:
                 self._bell.set()
 
     async def _grade(self, chunk: _Chunk, members: list[_Arrival], lanes: Lanes) -> None:

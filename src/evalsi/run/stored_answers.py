@@ -79,7 +79,9 @@ def _answer_of(record: Record, columns: list[Any], row: int) -> Answer | Measure
         if notes:
             note = notes[0]
             return MeasurementError(note.reason, kind=note.error_kind, fault=note.fault, detail=note.detail or None)
-        return MeasurementError("the run stored no answer", kind=ErrorKind.TARGET, fault=Fault.DATASET)
+        reasons = [each.notes[row].reason for each in columns if row in each.notes]
+        why = f": {reasons[0]}" if reasons else ""
+        return MeasurementError(f"the run has no answer{why}", kind=ErrorKind.TARGET, fault=Fault.DATASET)
     usage = record.usage or Usage()
     return Answer(
         output=record.output or Content(text=""),

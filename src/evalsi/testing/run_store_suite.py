@@ -6,6 +6,7 @@ class TestMyStore(RunStoreSuite):
         return lambda: MyStore(tmp_path)
 """
 
+import os
 from collections.abc import Callable
 from contextlib import closing
 from typing import Any
@@ -89,6 +90,16 @@ class RunStoreSuite:
             assert store.find("r1") == a_run("r1")
             assert store.summaries("r1") == []
             assert list(store.segments("r1")) == []
+
+    def test_the_store_knows_who_writes_a_run_while_somebody_does(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            store.create(a_run("r1"), a_manifest())
+            writer = store.writer("r1")
+            assert writer is not None
+            assert (writer.pid, writer.is_here) == (os.getpid(), True)
+            store.finish(ended(a_run("r1")), a_manifest(), [])
+            assert store.writer("r1") is None
+            _refused(NotFoundError, lambda: store.writer("r2"))
 
     def test_an_id_is_given_once(self, open_store: OpenStore) -> None:
         with closing(open_store()) as store:

@@ -27,9 +27,10 @@ from evalsi.judges.prices import PriceTable, load_prices, shipped_prices
 from evalsi.judges.spend import Budget
 from evalsi.ports.chat_model import ChatModel
 from evalsi.ports.run_store import RunRow, RunStore
-from evalsi.results.graded_run import GradedRows, GradedRun, stored_run
+from evalsi.results.graded_run import GradedRun, stored_run
 from evalsi.results.read_document import read_document
 from evalsi.results.recorder import Progress
+from evalsi.results.stored_rows import GradedRows
 from evalsi.schema import EvaluatorRef, JudgeManifest, Record
 from evalsi.score.manifest import Circumstances, make_manifest, without_credentials
 from evalsi.score.request import JudgeChoice, ScoreRequest

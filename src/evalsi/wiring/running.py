@@ -1,5 +1,7 @@
 """From a run's specification to a job that is ready: target, judges, dataset, panel, store."""
 
+import platform
+import shlex
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +18,7 @@ from evalsi.datasets import Dataset, DatasetOptions, open_dataset
 from evalsi.engine.make_panel import bind_all
 from evalsi.engine.panel import Panel
 from evalsi.engine.summary import SummaryPlan
-from evalsi.evaluators.api import EvalContext
+from evalsi.evaluators.api import Definition, EvalContext
 from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.infra.git_state import git_state
 from evalsi.infra.models.limits import LimiterPool
@@ -28,22 +30,38 @@ from evalsi.ports.run_store import RunStore
 from evalsi.ports.target import Target
 from evalsi.results.graded_run import GradedRun, stored_run
 from evalsi.results.read_document import read_document
+from evalsi.results.rebuilt_summaries import plan_of as plan_of_manifest
 from evalsi.results.recorder import Progress
 from evalsi.run.budget_watch import RunBudget
 from evalsi.run.execute_run import RunJob
 from evalsi.run.gates.baseline import baseline_reference
 from evalsi.run.gates.decide import plan_of
 from evalsi.run.plan import RunPlan, plan_run
-from evalsi.run.spec.read_run_spec import RunDocument
+from evalsi.run.spec.read_run_spec import RunDocument, kept_run_spec
 from evalsi.run.stored_answers import StoredAnswers
-from evalsi.schema import CiMethod, JudgeManifest, JudgeSpec, RunSpec, Usage
+from evalsi.schema import (
+    CiMethod,
+    EvalRun,
+    EvaluatorRef,
+    JudgeManifest,
+    JudgeSpec,
+    RunManifest,
+    RunMetadata,
+    RunSpec,
+    Unpinned,
+    Usage,
+)
 from evalsi.schema import Target as TargetSpec
-from evalsi.score.manifest import Circumstances, make_manifest
+from evalsi.score.manifest import Circumstances, installed_versions, make_manifest
 from evalsi.score.request import JudgeChoice
 from evalsi.settings import Settings
-from evalsi.wiring import judge_manifests, make_judge, prices_of
+from evalsi.wiring import judge_manifests, make_judge, prices_of, reading_store
 
 DEFAULT_CONCURRENCY = 16
+REPLAY_OF = "evals.si/replay-of"
+"""Label of a run whose answers are those of another one: its id."""
+RESCORED_FROM = "evals.si/rescored-from"
+"""Label of a run that grades another one's answers: its id."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +72,8 @@ class RunOptions:
     """Questions to the target in flight; by default the specification's, else 16."""
     use_cache: bool = True
     resume: bool = True
+    continues: str = ""
+    """Continue this run and no other."""
     replay: str = ""
     """A run whose answers stand in for the target: nobody is asked."""
     argv: Sequence[str] = ()
@@ -85,8 +105,11 @@ def _job(
 ) -> RunJob:
     spec = document.spec
     pool = LimiterPool()
+    labels = dict(options.labels)
     if options.replay:
-        answers = StoredAnswers(stored_run(store, store.find(options.replay).id))
+        recorded = store.find(options.replay).id
+        answers = StoredAnswers(stored_run(store, recorded))
+        labels[REPLAY_OF] = recorded
     target: Target | None = answers
     if target is None and spec.target is not None:
         target = make_target(
@@ -124,13 +147,15 @@ def _job(
             judges=judges.manifests(),
             name=options.name or (metadata.name if metadata is not None else ""),
             project=(metadata.project if metadata is not None else "") or "default",
-            labels={**(metadata.labels if metadata is not None else {}), **options.labels},
+            labels={**(metadata.labels if metadata is not None else {}), **labels},
         ),
     )
     budget = _budget(spec)
     price = _price_of(spec.target, prices_of(settings))
     if budget.usd is not None and answers is None and spec.target is not None:
         _refuse_unknown_price(spec.target, price, document)
+    if budget.usd is not None:
+        judges.refuse_unknown_prices(document)
     return RunJob(
         target=target,
         dataset=dataset,
@@ -138,7 +163,12 @@ def _job(
         plan=plan,
         store=store,
         clock=SystemClock(),
-        manifest=msgspec.structs.replace(manifest, spec=spec),
+        manifest=msgspec.structs.replace(
+            manifest,
+            spec=spec,
+            spec_folder=str(document.folder.resolve()),
+            unpinned=[*manifest.unpinned, *(_unpinned_target(spec.target) if answers is None else [])],
+        ),
         trials=max(1, spec.trials),
         concurrency=concurrency,
         budget=budget,
@@ -147,11 +177,121 @@ def _job(
         gate_plan=plan_of(spec),
         open_baseline=_baselines(store, document.folder),
         resume=options.resume,
+        continues=options.continues,
         judges=judges.manifests,
         on_progress=options.on_progress,
         stopped=options.stopped,
         close=judges.close,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RescoreRequest:
+    """Other evaluators for the answers that a run already has."""
+
+    run: str
+    """The run, as people name it."""
+    evaluators: Sequence[EvaluatorRef | Definition]
+    judge: JudgeChoice = field(default_factory=JudgeChoice)
+
+
+@contextmanager
+def rescoring(request: RescoreRequest, settings: Settings, options: RunOptions) -> Generator[RunJob]:
+    """A job that grades the answers of an earlier run anew; its target is asked nothing.
+
+    Raises: EvalsiError: whatever is wrong with the request.
+    """
+    with reading_store(settings) as store:
+        earlier = stored_run(store, store.find(request.run).id)
+        answers = StoredAnswers(earlier)
+    about = earlier.manifest
+    plan = plan_of_manifest(about)
+    judge: ModelJudge | None = None
+    if request.judge.is_named or settings.judge.provider or settings.judge.model:
+        judge = make_judge(request.judge, settings, use_cache=options.use_cache)
+    judges = judge_manifests(judge, request.judge, settings)
+    panel = Panel(
+        evaluators=bind_all(request.evaluators, EvalContext(judge=judge, seed=plan.seed, level=plan.level)),
+        concurrency=options.concurrency or DEFAULT_CONCURRENCY,
+    )
+    manifest = make_manifest(
+        panel.evaluators,
+        source=f"run {about.run_id}",
+        dataset=DatasetOptions(),
+        plan=plan,
+        circumstances=Circumstances(
+            evalsi_version=__version__,
+            argv=options.argv,
+            git=git_state(Path.cwd()),
+            price_table_version=prices_of(settings).version,
+            judges=judges(),
+            name=options.name or (f"{about.name}-rescored" if about.name else ""),
+            project=about.project,
+            labels={**about.labels, RESCORED_FROM: about.run_id, **options.labels},
+        ),
+    )
+    store = open_run_store(settings.database)
+    try:
+        yield RunJob(
+            target=answers,
+            dataset=open_dataset(answers.records),
+            panel=panel,
+            plan=plan,
+            store=store,
+            clock=SystemClock(),
+            manifest=manifest,
+            trials=max(1, about.trials),
+            concurrency=DEFAULT_CONCURRENCY,
+            resume=options.resume,
+            judges=judges,
+            on_progress=options.on_progress,
+            stopped=options.stopped,
+            close=judge.close if judge is not None else None,
+        )
+    finally:
+        store.close()
+
+
+def kept_document(reference: str, settings: Settings) -> tuple[RunDocument, RunManifest]:
+    """What a stored run was to do, as it was read then, and its manifest.
+
+    Raises:
+        NotFoundError: there is no such run.
+        UsageError: it had no specification: it was made by `evalsi eval` or `evalsi rescore`.
+        InvalidSpecError: the specification is no longer right, for example because an evaluator has gone.
+    """
+    with reading_store(settings) as store:
+        manifest = store.manifest(store.find(reference).id)
+    if manifest.spec is None:
+        again = shlex.join(manifest.argv) if manifest.argv else "the same call"
+        raise UsageError(f"run {manifest.run_id[:8]} has no specification", hint=f"do it again with: {again}")
+    metadata = RunMetadata(name=manifest.name, project=manifest.project, labels=manifest.labels)
+    run = EvalRun(metadata=metadata, spec=manifest.spec)
+    document = kept_run_spec(run, name=f"run {manifest.run_id[:8]}", folder=Path(manifest.spec_folder))
+    return document, manifest
+
+
+def what_changed(manifest: RunManifest, folder: Path) -> list[str]:
+    """What is not as it was when the run was made, each as a sentence: versions and code that can change results."""
+    changed: list[str] = []
+    then = {**manifest.packages, "evalsi": manifest.evalsi_version, "python": manifest.python_version}
+    now = {
+        "evalsi": __version__,
+        "python": platform.python_version(),
+        **installed_versions(sorted(manifest.packages.keys() - {"evalsi"})),
+    }
+    for name, version in then.items():
+        if version and now.get(name, "none") != version:
+            changed.append(f"{name} was {version} and is now {now.get(name, 'none')}")
+    git = git_state(folder)
+    if manifest.git is not None:
+        if git is None or git.commit != manifest.git.commit:
+            changed.append(
+                f"the code was at commit {manifest.git.commit[:12]} and is now at {git.commit[:12] if git else 'none'}"
+            )
+        if manifest.git.dirty:
+            changed.append("the code had changes that were not committed")
+    return changed
 
 
 class _Judges:
@@ -178,6 +318,17 @@ class _Judges:
             for name, judge in self.named.items()
             for manifest in judge_manifests(judge, self._choices[name], self._settings)()
         ]
+
+    def refuse_unknown_prices(self, document: RunDocument) -> None:
+        """Raises: InvalidSpecError: what a judge costs is not known, so a budget in dollars cannot be kept."""
+        prices = prices_of(self._settings)
+        for judge in self.named.values():
+            if judge.settings.provider != "recorded" and prices.find(judge.settings.model) is None:
+                raise InvalidSpecError(
+                    f"a budget in dollars cannot be kept: the price of the judge {judge.settings.model!r} is unknown",
+                    where=document.where("spec.budget"),
+                    hint="give a budget in tokens, or a price table: EVALSI_PRICES",
+                )
 
     async def close(self) -> None:
         for judge in self.named.values():
@@ -206,6 +357,17 @@ def judge_choice(spec: JudgeSpec) -> JudgeChoice:
         max_total_tokens=spec.max_total_tokens or None,
         recording=spec.recording,
     )
+
+
+def _unpinned_target(target: TargetSpec | None) -> list[Unpinned]:
+    """What may answer otherwise although the specification is the same."""
+    if target is None or target.connector in ("recorded", "none"):
+        return []
+    if target.connector:
+        why = "a provider may change what stands behind a model's name, and sampling is not fully repeatable"
+        return [Unpinned(what=f"target {target.connector}/{target.model}", why=why)]
+    name = target.name or target.python or "agent"
+    return [Unpinned(what=f"target {name}", why="it is code or a service whose version evalsi does not know")]
 
 
 def _summary_plan(spec: RunSpec) -> SummaryPlan:

@@ -10,7 +10,8 @@ from evalsi.engine.make_panel import bind_all
 from evalsi.engine.summary import RECORD_ID, SummaryBuilder, SummaryPlan
 from evalsi.evaluators.api import Definition, EvalContext, evaluator, output
 from evalsi.evaluators.binding import BoundEvaluator
-from evalsi.results.graded_run import GradedRows, GradedRun, encode_records
+from evalsi.results.graded_run import GradedRun
+from evalsi.results.stored_rows import GradedRows, encode_records
 from evalsi.schema import BoundRunEvaluator, EvaluatorManifest, Record, RunManifest, Usage
 
 ERROR, SKIPPED, CANCELLED = "ERROR", "SKIPPED", "CANCELLED"

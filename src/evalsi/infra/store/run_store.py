@@ -19,7 +19,7 @@ from evalsi.core.errors import NotFoundError, StoreError, StoreTooNewError, Usag
 from evalsi.core.run_reference import RunIdentity, resolve_run
 from evalsi.infra.store.database import Database, StoreOptions, open_database
 from evalsi.infra.store.writer import Writer, is_alive, this_process
-from evalsi.ports.run_store import RunRow, Segment
+from evalsi.ports.run_store import RunRow, RunWriter, Segment
 from evalsi.schema import MetricSummary, RunManifest
 
 T = TypeVar("T")
@@ -193,6 +193,15 @@ class SqliteRunStore:
 
         self._database.write(take)
         return self._run(run_id)
+
+    def writer(self, run_id: str) -> RunWriter | None:
+        found = self._database.read(READ_RUN, (self._project, run_id))
+        if not found:
+            raise _missing(run_id)
+        if self._row(found[0]).status != "running":
+            return None
+        writer = _WRITER.decode(found[0][11])
+        return RunWriter(pid=writer.pid, host=writer.place.partition(" ")[0], is_here=is_alive(writer) is True)
 
     def manifest(self, run_id: str) -> RunManifest:
         return self._document(run_id, "manifest", RunManifest)

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from evalsi.engine.columns import CANCELLED, ERROR, SCORED, SKIPPED, Column, EvaluatorColumns
 from evalsi.engine.summary import cluster_key, confidence_interval
-from evalsi.results.graded_run import GradedRows, GradedRun
+from evalsi.results.graded_run import GradedRun
+from evalsi.results.stored_rows import GradedRows
 from evalsi.run.gates.figure_ask import FigureAsk
 from evalsi.schema import ConfidenceInterval, GateStat, MetricSummary, Usage
 from evalsi.stats import (

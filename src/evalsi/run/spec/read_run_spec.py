@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
+
 from evalsi.core.errors import InvalidSpecError, NotFoundError
 from evalsi.run.spec.check_dataset import check_dataset
-from evalsi.run.spec.check_envelope import check_envelope
+from evalsi.run.spec.check_envelope import API_VERSIONS, check_envelope
 from evalsi.run.spec.check_evaluators import CheckedEvaluators, check_evaluators
 from evalsi.run.spec.check_gates import check_gates
 from evalsi.run.spec.check_judges import check_judges
@@ -24,11 +26,11 @@ from evalsi.run.spec.placed_tree import PlacedTree
 from evalsi.run.spec.spelling import as_written, first_spelling, worded
 from evalsi.run.spec.substitute import substitute
 from evalsi.run.spec.yaml_tree import plain_value, read_yaml
-from evalsi.schema import EvalRun, RunSpec
+from evalsi.schema import EvalRun, RunMetadata, RunSpec
 from evalsi.schema.json_schema import json_schema
 from evalsi.schema.thorough_reader import read_thoroughly
 
-__all__ = ["MAX_BYTES", "RunDocument", "read_run_spec", "run_spec_schema"]
+__all__ = ["MAX_BYTES", "RunDocument", "kept_run_spec", "read_run_spec", "run_spec_schema"]
 
 MAX_BYTES = 32 << 20
 """Longest spec that is read; records belong into a file of their own."""
@@ -99,6 +101,26 @@ def read_run_spec(
     )
 
 
+def kept_run_spec(run: EvalRun, *, name: str, folder: Path) -> RunDocument:
+    """A run whose spec was read before and kept, checked again: its evaluators may have gone since.
+
+    Variables were put in when it was read, so a `${…}` that is in it now is plain text.
+
+    Args:
+        name: What the run is called where something is wrong with it.
+        folder: What relative paths in the spec are relative to.
+    Raises: InvalidSpecError: as `read_run_spec`.
+    """
+    # What a run is called on the command line need not be a name that a file may give.
+    metadata = RunMetadata(name="kept")
+    checked_run = msgspec.structs.replace(run, api_version=API_VERSIONS[0], kind="EvalRun", metadata=metadata)
+    tree = read_json(msgspec.json.encode(checked_run).decode(), name)
+    checked = _check(tree, checked_run, set(), folder)
+    if tree.problems:
+        raise InvalidSpecError.of(_in_order(tree.problems)[:MAX_PROBLEMS])
+    return RunDocument(run=run, source=name, folder=folder, evaluators=checked, tree=tree)
+
+
 def run_spec_schema() -> dict[str, Any]:
     """JSON Schema (draft 2020-12) of a run spec, for editors. Not to be changed by the caller."""
     return json_schema("eval-run")
@@ -119,8 +141,6 @@ def _check(tree: PlacedTree, run: EvalRun, wrong: set[str], folder: Path) -> Che
 
 def _completed(run: EvalRun, refs: list[Any], spec: RunSpec) -> EvalRun:
     """The run with the project from its label and evaluator files made absolute."""
-    import msgspec
-
     metadata = run.metadata
     if metadata is not None and not metadata.project and "evals.si/project" in metadata.labels:
         metadata = msgspec.structs.replace(metadata, project=metadata.labels["evals.si/project"])

@@ -770,6 +770,7 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
         ("warnings", "warnings", "string", "list", "", "", False),
         ("labels", "labels", "string", "map", "", "", False),
         ("gates", "gates", "message", "list", "GateResult", "", False),
+        ("spec_folder", "specFolder", "string", "plain", "", "", False),
     ),
     "GitState": (
         ("commit", "commit", "string", "plain", "", "", False),

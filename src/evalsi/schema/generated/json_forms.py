@@ -3157,6 +3157,7 @@ def rest_RunManifest(m: RunManifest) -> dict[str, Any]:
         "warnings": m.warnings,
         "labels": m.labels,
         "gates": [rest_GateResult(v) for v in m.gates],
+        "specFolder": m.spec_folder,
     }
     v = m.git
     if v is not None:
@@ -3248,6 +3249,8 @@ def file_RunManifest(m: RunManifest) -> dict[str, Any]:
         d["labels"] = m.labels
     if m.gates:
         d["gates"] = [file_GateResult(v) for v in m.gates]
+    if m.spec_folder:
+        d["spec_folder"] = m.spec_folder
     return d
 
 

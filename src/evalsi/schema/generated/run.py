@@ -689,6 +689,8 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     """Labels given by the user."""
     gates: list[GateResult] = []
     """The gates and what was decided about them."""
+    spec_folder: str = ""
+    """Folder that relative paths in `spec` start from; empty without a spec."""
 
 
 class GitState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

@@ -1168,6 +1168,7 @@ def read_RunManifest(w):
         warnings=list(w.warnings),
         labels=dict(w.labels),
         gates=[read_GateResult(x) for x in w.gates],
+        spec_folder=w.spec_folder,
     )
 
 

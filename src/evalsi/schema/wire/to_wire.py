@@ -2197,6 +2197,9 @@ def fill_RunManifest(s, w):
     if v:
         for x in v:
             fill_GateResult(x, w.gates.add())
+    v = s.spec_folder
+    if v:
+        w.spec_folder = v
 
 
 def fill_GitState(s, w):

@@ -32,9 +32,14 @@ class TrialTally:
         self._metrics: dict[str, _Metric] = {}
         self._binary: dict[str, bool] = {}
 
+    @property
+    def counts_trials(self) -> bool:
+        """Whether there is anything to count: records that are asked once have no trials to compare."""
+        return self._trials > 1
+
     def add(self, records: Sequence[Record], columns: Sequence[EvaluatorColumns]) -> None:
         """Takes a graded batch."""
-        if self._trials < 2:
+        if not self.counts_trials:
             return
         for evaluator in columns:
             for output, column in evaluator.columns.items():

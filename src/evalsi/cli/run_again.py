@@ -1,0 +1,49 @@
+"""`evalsi runs resume` and `evalsi runs rerun`: a run's own specification, carried on or repeated."""
+
+from typing import Any
+
+import click
+
+from evalsi.cli.run_ending import ending_options, no_cache_option
+from evalsi.cli.terminal import say
+
+
+@click.command()
+@click.argument("run")
+@no_cache_option
+@ending_options
+def resume(run: str, **flags: Any) -> int:
+    """Continue RUN where it was stopped or killed; what was answered is not asked again.
+
+    The specification is the one that RUN was started with, whatever its file says now.
+    """
+    from evalsi.cli.run import perform
+    from evalsi.settings import Settings
+    from evalsi.wiring.running import REPLAY_OF, kept_document
+
+    settings = Settings.from_environment()
+    document, manifest = kept_document(run, settings)
+    replay = manifest.labels.get(REPLAY_OF, "")
+    return perform(document, settings, {**flags, "continues": manifest.run_id, "replay": replay})
+
+
+@click.command()
+@click.argument("run")
+@click.option("--name", default="", help="What the new run is called; by default as RUN.")
+@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label of the new run. Repeatable.")
+@no_cache_option
+@ending_options
+def rerun(run: str, **flags: Any) -> int:
+    """Repeat RUN exactly, as a new run: same specification, same seeds. Says what could not be held fast."""
+    from evalsi.cli.run import perform
+    from evalsi.settings import Settings
+    from evalsi.wiring.running import REPLAY_OF, kept_document, what_changed
+
+    settings = Settings.from_environment()
+    document, manifest = kept_document(run, settings)
+    if not flags["quiet"]:
+        for change in what_changed(manifest, document.folder):
+            say(f"note: {change}")
+        for unpinned in manifest.unpinned:
+            say(f"note: not pinned: {unpinned.what}: {unpinned.why}")
+    return perform(document, settings, {**flags, "resume": False, "replay": manifest.labels.get(REPLAY_OF, "")})

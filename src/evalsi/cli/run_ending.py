@@ -1,0 +1,165 @@
+"""How every command that asks or regrades ends: its files, its verdict, its exit status, and the flags for them.
+
+Its own module because `run`, `runs resume`, `runs rerun` and `rescore` must end alike.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from evalsi.cli.ci import Build, ci_option
+from evalsi.cli.collector import tune_collector
+from evalsi.cli.metric_table import FORMATS, print_summaries
+from evalsi.cli.progress import ProgressLine, StopSwitch
+from evalsi.cli.terminal import figure, say
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option("--concurrency", type=click.IntRange(min=1), metavar="N", help="Questions to the target in flight."),
+    click.option("--output", metavar="FILE", help="Write results: .json, .jsonl, .csv or .parquet."),
+    click.option("--report", "report_path", metavar="FILE", help="Write a report: .html or .md."),
+    click.option(
+        "--junit", "junit_path", metavar="FILE", help="Write JUnit XML: a test for each gate and each failed record."
+    ),
+    click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True),
+    ci_option,
+    click.option("--quiet", is_flag=True, help="No progress line, no hints."),
+)
+
+
+no_cache_option = click.option(
+    "--no-cache", is_flag=True, help="Ask judges again, even where a reply was paid for before."
+)
+
+
+def ending_options(command: F) -> F:
+    """Adds the flags that all these commands share."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    """What a specification says about the end of its run."""
+
+    on_inconclusive: Any
+    sinks: Sequence[Any] = ()
+    where: str = ""
+    """The file that a build shows findings in; "" without one."""
+    gates_at: Sequence[str] = ()
+    """Where each gate stands in it."""
+    gated: Sequence[str] = ()
+    """Metrics that a gate compares with a baseline."""
+
+
+def options_of(flags: dict[str, Any], progress: ProgressLine | None = None, switch: StopSwitch | None = None) -> Any:
+    """The flags as options of a run."""
+    from evalsi.cli.eval import labels_of
+    from evalsi.score.manifest import redacted_argv
+    from evalsi.wiring.running import RunOptions
+
+    return RunOptions(
+        concurrency=flags["concurrency"],
+        use_cache=not flags["no_cache"],
+        resume=flags.get("resume", True),
+        continues=flags.get("continues", ""),
+        replay=flags.get("replay") or "",
+        argv=redacted_argv(["evalsi", *click.get_current_context().obj]),
+        labels=labels_of(flags.get("labels", ())),
+        name=flags.get("name", ""),
+        on_progress=progress.show if progress is not None else None,
+        stopped=switch.is_on if switch is not None else lambda: False,
+    )
+
+
+def carry_out(
+    opened: Callable[[Any], AbstractContextManager[Any]], ending: Ending, settings: Any, flags: dict[str, Any]
+) -> int:
+    """Runs a job to its end, writes its files, prints its verdict and gives the exit status.
+
+    Args:
+        opened: From options to the job, ready to run.
+    """
+    with Build(flags["ci"], settings) as build:
+        executed = _executed(opened, ending, flags, build)
+        return _verdict(executed, ending, flags)
+
+
+def _executed(
+    opened: Callable[[Any], AbstractContextManager[Any]], ending: Ending, flags: dict[str, Any], build: Build
+) -> Any:
+    from evalsi.cli.run_files import check_paths, write_files
+    from evalsi.run.execute_run import execute_run_now
+
+    check_paths(flags, ending.sinks)
+    tune_collector()
+    with (
+        StopSwitch() as switch,
+        ProgressLine(enabled=not flags["quiet"]) as progress,
+        opened(options_of(flags, progress, switch)) as job,
+    ):
+        executed = execute_run_now(job)
+        progress.clear()
+        comparison = _against_baseline(job, executed.run)
+        write_files(executed.run, ending.sinks, flags, comparison)
+        build.tell(
+            executed.run, where=ending.where, gates_at=ending.gates_at, comparison=comparison, gated=ending.gated
+        )
+    return executed
+
+
+def _against_baseline(job: Any, run: Any) -> Any:
+    """The run against the specification's baseline; None where there is none. That it cannot be read, a gate says."""
+    reference = job.gate_plan.baseline
+    if not reference:
+        return None
+    from evalsi.compare.compare_runs import compare_runs
+    from evalsi.core.errors import EvalsiError
+
+    try:
+        return compare_runs(job.open_baseline(reference), run)
+    except EvalsiError as error:
+        say(f"note: the baseline cannot be read: {error}")
+        return None
+
+
+def _verdict(executed: Any, ending: Ending, flags: dict[str, Any]) -> int:
+    from evalsi.core.errors import NothingScoredError
+    from evalsi.run.gates.exit_status import exit_status
+
+    if executed.resumed_rows and not flags["quiet"]:
+        say(f"continued an interrupted run: {executed.resumed_rows:,} rows were already done")
+    print_summaries(executed.run.summaries, flags["output_format"])
+    identifier = executed.run.manifest.run_id[:8]
+    if executed.interrupted:
+        say(f"stopped; continue with the same command, or: evalsi runs resume {identifier}")
+        return 130
+    if executed.budget_reached is not None:
+        say(f"stopped early: {executed.budget_reached}; what was not asked is CANCELLED")
+        return 1
+    for gate in executed.run.gates:
+        say(gate_line(gate))
+    status = exit_status(executed.run.gates, ending.on_inconclusive)
+    if executed.nothing_scored and status == 0:
+        kinds = sorted({kind for summary in executed.run.summaries for kind in summary.error_kinds})
+        raise NothingScoredError("nothing was scored", hint=f"errors: {', '.join(kinds)}" if kinds else None)
+    if not flags["quiet"]:
+        verdicts = {0: "PASS", 3: "FAIL", 4: "INCONCLUSIVE"}
+        verdict = f"{verdicts[status]} (exit {status}); " if executed.run.gates else ""
+        say(f"{verdict}run {identifier} kept; next: evalsi report {identifier} -o report.html")
+    return status
+
+
+def gate_line(result: Any) -> str:
+    """One gate: what was decided, by which number."""
+    from evalsi.report.gate_line import gate_line as in_words
+
+    line = in_words(result)
+    interval = "" if line.ci is None else f" [{figure(line.ci.low)}, {figure(line.ci.high)}]"
+    reason = f"; {line.reason}" if line.reason else ""
+    return f"{line.word:<12} {line.title}: {line.value}{interval}{reason}"

@@ -1,0 +1,120 @@
+"""Summaries of a run that was never finished, from the results it had stored: a killed run can be read like any other.
+
+Its own module because it is the one place where summaries are made without the evaluators: what a summary needs to know
+of them stands in the run's manifest. Metrics over the whole dataset have no value yet and are left out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from evalsi.engine.summary import RECORD_ID, SummaryBuilder, SummaryPlan
+from evalsi.ports.run_store import RunStore, Segment
+from evalsi.results.stored_rows import WHOLE, rows_of
+from evalsi.results.trial_tally import TrialTally
+from evalsi.schema import BoundRunEvaluator, CiMethod, MetricSpec, MetricSummary, RunManifest, Scope
+
+
+@dataclass(frozen=True)
+class RecordedEvaluator:
+    """An evaluator as a manifest remembers it. Implements `engine.summary.Summarized`."""
+
+    name: str
+    own_name: str
+    ref: str
+    scope: Scope
+    outputs: Sequence[MetricSpec]
+
+    @classmethod
+    def of(cls, bound: BoundRunEvaluator) -> "RecordedEvaluator":
+        about = bound.manifest
+        if about is None:
+            return cls(bound.name, bound.name, bound.name, Scope.RECORD, ())
+        pack = f"{about.pack}/" if about.pack else ""
+        return cls(bound.name, about.name, f"{pack}{about.name}@{about.version}", about.scope, about.outputs)
+
+
+class RunSummary:
+    """Sums a stored run up, as far as it is there; `add` may be called as more of it arrives."""
+
+    def __init__(self, manifest: RunManifest) -> None:
+        self.plan = plan_of(manifest)
+        self._builder = SummaryBuilder([RecordedEvaluator.of(each) for each in manifest.evaluators], self.plan)
+        self._trials = TrialTally(manifest.trials, level=self.plan.level)
+
+    @property
+    def reads_records(self) -> bool:
+        """Whether the records are looked at, beside the results."""
+        return self.plan.cluster_by is not None or self._trials.counts_trials
+
+    def add(self, segment: Segment) -> None:
+        """Takes one more segment, in any order."""
+        if segment.index == WHOLE:
+            return
+        rows = rows_of(segment)
+        self._builder.add(segment.first_row, segment.rows, rows.columns, lambda: rows.records)
+        if self._trials.counts_trials:
+            self._trials.add(rows.records, rows.columns)
+
+    def headline(self) -> str:
+        """The first metric so far, with its interval."""
+        return self._builder.headline()
+
+    def finish(self) -> list[MetricSummary]:
+        """The summaries of everything taken so far. Nothing may be added afterwards."""
+        return [*self._builder.finish(), *self._trials.summaries()]
+
+
+def plan_of(manifest: RunManifest) -> SummaryPlan:
+    """How the run was to be summed up. Trials of one record are not independent: the record is then the cluster."""
+    options = manifest.summary
+    plan = SummaryPlan(seed=manifest.seeds.get("summary", 0))
+    if options is not None:
+        plan = replace(
+            plan,
+            level=options.confidence_level or plan.level,
+            cluster_by=options.cluster_by or None,
+            method="bootstrap" if options.ci_method is CiMethod.BOOTSTRAP else "auto",
+        )
+    return plan if plan.cluster_by or manifest.trials < 2 else replace(plan, cluster_by=RECORD_ID)
+
+
+def rebuilt_summaries(store: RunStore, run_id: str, manifest: RunManifest) -> list[MetricSummary]:
+    """The summaries of what is stored of a run; [] before anything is."""
+    if not store.segment_rows(run_id):
+        return []
+    summary = RunSummary(manifest)
+    for segment in store.segments(run_id, with_records=summary.reads_records):
+        summary.add(segment)
+    return summary.finish()
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How far a run is, seen from outside."""
+
+    status: str
+    done: int
+    total: int
+    headline: str
+
+
+class StoredProgress:
+    """Follows a run in the store; each look reads only what is new."""
+
+    def __init__(self, store: RunStore, run_id: str) -> None:
+        self.run_id = run_id
+        self._store = store
+        manifest = store.manifest(run_id)
+        records = manifest.dataset.records if manifest.dataset is not None else 0
+        self._total = records * max(1, manifest.trials)
+        self._summary = RunSummary(manifest)
+        self._taken: set[int] = set()
+
+    def look(self) -> Seen:
+        """How far the run is now. Raises: NotFoundError: it was removed."""
+        row = self._store.find(self.run_id)
+        for index, _, _ in self._store.segment_rows(self.run_id):
+            if index not in self._taken:
+                self._taken.add(index)
+                self._summary.add(self._store.segment(self.run_id, index))
+        return Seen(row.status, row.rows, self._total, self._summary.headline())

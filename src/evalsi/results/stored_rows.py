@@ -1,0 +1,67 @@
+"""Consecutive rows of a run as the store keeps them: records as JSON Lines, results in packed columns.
+
+Its own module because both who writes a run and who reads one need exactly this form.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import msgspec
+
+from evalsi.core.errors import InvalidDataError
+from evalsi.engine.columns import EvaluatorColumns, unpack
+from evalsi.ports.run_store import Segment
+from evalsi.schema import Record
+
+T = TypeVar("T")
+
+WHOLE = -1
+"""Index of the segment that holds the results of dataset and session scope; it has no records."""
+
+RECORDS = msgspec.json.Decoder(Record)
+_LINES = msgspec.json.Encoder()
+
+
+@dataclass(frozen=True)
+class GradedRows:
+    """Consecutive records and what was said about them. Records are decoded only when asked for."""
+
+    first_row: int
+    records_jsonl: bytes
+    columns: list[EvaluatorColumns]
+    source: str = ""
+    """Where they were read from, for errors."""
+
+    @cached_property
+    def record_lines(self) -> list[bytes]:
+        return self.records_jsonl.splitlines()
+
+    @cached_property
+    def records(self) -> list[Record]:
+        return self.decoded(RECORDS)
+
+    def decoded(self, decoder: "msgspec.json.Decoder[T]") -> list[T]:
+        """Every record as `decoder` reads it: whole, or the part of it that is needed.
+
+        Raises: InvalidDataError: a line is no record, which happens only to files that were damaged or made by hand.
+        """
+        try:
+            return [decoder.decode(line) for line in self.record_lines]
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise InvalidDataError(
+                f"a record after row {self.first_row} cannot be read: {error}", where=self.source
+            ) from error
+
+    @property
+    def rows(self) -> int:
+        return len(self.record_lines)
+
+
+def encode_records(records: list[Record]) -> bytes:
+    """Records as JSON Lines, in the form that `GradedRows` reads."""
+    return _LINES.encode_lines(records)
+
+
+def rows_of(segment: Segment) -> GradedRows:
+    return GradedRows(segment.first_row, segment.records, unpack(segment.results))

@@ -1,0 +1,142 @@
+"""Budgets of a run: what is reached is said, the rest is CANCELLED, nothing goes on."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalsi.testing.stand_in_model import Behaviour, Question, Reply, StandInModel
+from tests.cli.run_folder import asked, write_run
+from tests.command_line import Ended
+
+Cli = Callable[..., Ended]
+ROWS = 60
+PRICED = {"input_per_mtok": 10_000.0, "output_per_mtok": 10_000.0}
+"""One cent a token."""
+
+
+def counted(question: Question) -> Reply:
+    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+    return Reply(text=question.text.split()[-1], usage=usage)
+
+
+@pytest.fixture
+def model() -> Iterator[StandInModel]:
+    with StandInModel(Behaviour(replies=counted, latency_s=0.002)) as running:
+        yield running
+
+
+def target(model: StandInModel, **changes: Any) -> dict[str, Any]:
+    return {
+        "connector": "openai-compatible",
+        "model": "stand-in",
+        "base_url": model.base_url,
+        "max_concurrency": 2,
+    } | changes
+
+
+def summary(cli: Cli) -> dict[str, Any]:
+    (found,) = json.loads(cli("runs", "show", "latest", "--format", "json").out)
+    return found
+
+
+def test_target_tokens(cli: Cli, folder: Path, model: StandInModel) -> None:
+    path = write_run(folder, right=ROWS, wrong=0, target=target(model), budget={"max_target_tokens": 200})
+    ended = cli("run", "-f", str(path))
+    assert ended.status == 1
+    assert "the budget of 200 target tokens is used up" in ended.err
+    found = summary(cli)
+    assert 20 <= found["n"] <= 22, "only what was in flight is over"
+    assert found["cancelled"] == ROWS - found["n"]
+    assert (found["errors"], found["mean"]) == (0, 1.0)
+    assert model.stats.requests == found["n"]
+
+
+def test_judge_tokens(cli: Cli, folder: Path, model: StandInModel) -> None:
+    model.behaviour = Behaviour(replies=None, latency_s=0.002)
+    judge = {"provider": "openai-compatible", "model": "judge", "base_url": model.base_url}
+    path = write_run(
+        folder,
+        right=ROWS,
+        wrong=0,
+        evaluators=[{"ref": "correctness", "judge": "main"}],
+        judges={"main": judge},
+        judge="main",
+        budget={"max_judge_tokens": 400},
+    )
+    ended = cli("run", "-f", str(path), "--no-cache", "--concurrency", "2")
+    assert ended.status == 1, ended.err
+    assert "the budget of 400 judge tokens is used up" in ended.err
+    found = summary(cli)
+    assert 0 < found["n"] < ROWS
+    assert found["cancelled"] == ROWS - found["n"] > 0
+
+
+def test_dollars_at_known_prices(cli: Cli, folder: Path, model: StandInModel) -> None:
+    path = write_run(folder, right=ROWS, wrong=0, target=target(model, pricing=PRICED), budget={"max_usd": 1.0})
+    ended = cli("run", "-f", str(path))
+    assert ended.status == 1
+    assert "the budget of $1 is used up" in ended.err
+    assert 10 <= summary(cli)["n"] <= 12
+
+
+def test_dollars_at_an_unknown_price_are_refused_before_anything_is_asked(
+    cli: Cli, folder: Path, model: StandInModel
+) -> None:
+    path = write_run(folder, target=target(model), budget={"max_usd": 1.0})
+    ended = cli("run", "-f", str(path))
+    assert ended.status == 2
+    assert "the price of 'stand-in' is unknown" in ended.err
+    assert "run.json:1:" in ended.err
+    assert model.stats.requests == 0
+
+
+def test_dollars_with_a_judge_of_unknown_price_are_refused_too(cli: Cli, folder: Path, model: StandInModel) -> None:
+    judge = {"provider": "openai-compatible", "model": "judge", "base_url": model.base_url}
+    path = write_run(
+        folder,
+        target=target(model, pricing=PRICED),
+        evaluators=["correctness"],
+        judges={"main": judge},
+        judge="main",
+        budget={"max_usd": 1.0},
+    )
+    ended = cli("run", "-f", str(path))
+    assert ended.status == 2
+    assert "the price of the judge 'judge' is unknown" in ended.err
+    assert model.stats.requests == 0
+
+
+def test_wall_clock(cli: Cli, folder: Path, model: StandInModel) -> None:
+    model.behaviour = Behaviour(replies=counted, latency_s=0.05)
+    path = write_run(folder, right=ROWS, wrong=0, target=target(model), budget={"max_wall_clock": "0.4s"})
+    ended = cli("run", "-f", str(path))
+    assert ended.status == 1
+    assert "the budget of 0.4 s is used up" in ended.err
+    found = summary(cli)
+    assert 0 < found["n"] < ROWS
+    assert found["cancelled"] == ROWS - found["n"]
+
+
+def test_a_budget_is_one_for_the_whole_run_and_not_for_each_try(
+    cli: Cli, folder: Path, model: StandInModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.cli.test_run_command import stop_after
+
+    path = write_run(folder, right=300, wrong=0, target=target(model), budget={"max_target_tokens": 2000})
+    with monkeypatch.context() as once:
+        stop_after(once, 160)
+        assert cli("run", "-f", str(path)).status == 130
+    first = model.stats.requests
+    assert 100 < first < 190
+    ended = cli("run", "-f", str(path))
+    assert ended.status == 1, ended.err
+    assert 200 <= model.stats.requests <= 204
+
+
+def test_a_budget_that_is_not_reached_changes_nothing(cli: Cli, folder: Path) -> None:
+    path = write_run(folder, budget={"max_target_tokens": 10**9, "max_wall_clock": "1h"})
+    assert cli("run", "-f", str(path)).status == 0
+    assert len(asked(folder)) == 10

@@ -1,0 +1,290 @@
+"""`evalsi run` and what follows it: exit statuses, changes on the command line, files, repeats, other evaluators."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.case_files import CASES, case
+from tests.cli.run_folder import asked, write_run
+from tests.command_line import Ended, evalsi_here
+
+Cli = Callable[..., Ended]
+
+
+def listed(cli: Cli) -> list[dict[str, Any]]:
+    return json.loads(cli("runs", "list", "--format", "json").out)
+
+
+def metrics(cli: Cli, run: str = "latest") -> dict[str, Any]:
+    return {each["metric"]: each for each in json.loads(cli("runs", "show", run, "--format", "json").out)}
+
+
+def gate(**fields: Any) -> dict[str, Any]:
+    return {"metric": "exact-match", **fields}
+
+
+ENDINGS: dict[str, tuple[int, dict[str, Any], str]] = {
+    "no gates": (0, {}, "kept"),
+    "met": (0, {"gates": [gate(min=0.7)]}, "PASS (exit 0)"),
+    "not met": (3, {"gates": [gate(min=0.9)]}, "FAIL (exit 3)"),
+    "one of two not met": (3, {"gates": [gate(min=0.1), gate(max=0.1)]}, "FAIL (exit 3)"),
+    "undecided": (3, {"gates": [gate(stat="CI_LOW", min=0.7)]}, "FAIL (exit 3)"),
+    "undecided fails": (3, {"gates": [gate(stat="CI_LOW", min=0.7)], "on_inconclusive": "FAIL"}, "FAIL (exit 3)"),
+    "undecided passes": (0, {"gates": [gate(stat="CI_LOW", min=0.7)], "on_inconclusive": "PASS"}, "PASS (exit 0)"),
+    "undecided is 4": (
+        4,
+        {"gates": [gate(stat="CI_LOW", min=0.7)], "on_inconclusive": "EXIT4"},
+        "INCONCLUSIVE (exit 4)",
+    ),
+    "condition": (0, {"gates": ["metric('exact-match').mean >= 0.8"]}, "PASS (exit 0)"),
+    "pass at k": (0, {"trials": 2, "gates": ["metric('exact-match').passHatK(2) >= 0.8"]}, "PASS (exit 0)"),
+    "budget": (1, {"budget": {"max_wall_clock": "0.000001s"}}, "stopped early: the budget of"),
+    "mistake": (2, {"evaluators": ["exact-mtch"]}, "did you mean"),
+    "unknown field": (2, {"trails": 3}, "did you mean"),
+}
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_the_exit_status_says_how_the_run_ended(cli: Cli, folder: Path, name: str) -> None:
+    status, spec, said = ENDINGS[name]
+    ended = cli("run", "-f", str(write_run(folder, **spec)))
+    assert ended.status == status, ended.err
+    assert said in ended.err
+    assert "Traceback" not in ended.err
+    if status == 2:
+        assert asked(folder) == []
+        assert not (folder / ".evalsi").exists()
+
+
+def test_nothing_scored_is_1_and_with_a_gate_3_for_there_is_no_data(cli: Cli, folder: Path) -> None:
+    crashing = [{"id": f"c{n}", "input": "crash", "reference": "x"} for n in range(3)]
+    ended = cli("run", "-f", str(write_run(folder, right=0, wrong=0, extra=crashing)))
+    assert ended.status == 1
+    assert "nothing was scored; errors: target" in ended.err
+    ended = cli("run", "-f", str(write_run(folder, right=0, wrong=0, extra=crashing, gates=[gate(min=0.0)])))
+    assert ended.status == 3
+    assert "no data" in ended.err.lower()
+
+
+def test_an_empty_selection_is_said_and_never_passes(cli: Cli, folder: Path) -> None:
+    ended = cli("run", "-f", str(write_run(folder, gates=[gate(min=0.0)])), "--where", "metadata.topic == 'none'")
+    assert ended.status in (1, 2)
+    assert "none of 10 rows meets the condition" in ended.err
+
+
+def test_all_mistakes_are_said_at_once_each_with_its_place(cli: Cli, folder: Path) -> None:
+    (folder / "run.yaml").write_text(
+        "apiVersion: evals.si/v1alpha1\nkind: EvalRun\nmetadata: {name: a}\nspec:\n  trials: many\n"
+        "  dataset: {path: cases.jsonl}\n  evaluatrs: [exact-match]\n  gates: [{metric: exact-match, mni: 1}]\n"
+    )
+    ended = cli("run", "-f", "run.yaml")
+    assert ended.status == 2
+    for place in ("run.yaml:5:", "run.yaml:7:3", "run.yaml:8:"):
+        assert place in ended.err
+
+
+K01_SAYS = {
+    "tab": "4:1",
+    "norway": "must be text",
+    "duplicate key": "6:3",
+    "typo": "did you mean evaluators",
+    "percent threshold": "90",
+    "unknown metric gate": "exact_match",
+    "bad name": "DNS label",
+    "version": "evals.si/v1alpha1",
+    "kind case": "did you mean 'EvalRun'",
+    "trials type": "trials",
+    "trials zero": "at least 1",
+    "null list": "nothing would be scored",
+    "python tag": "tag",
+    "alias bomb": "alias",
+    "two documents": "document",
+    "empty file": "empty",
+    "bom": "is missing",
+}
+
+
+@pytest.mark.parametrize("row", json.loads((CASES / "files/K01_specs.json").read_text()), ids=lambda row: row["name"])
+def test_case_k01_mistakes_in_specs_are_refused_before_any_call(cli: Cli, folder: Path, row: dict[str, str]) -> None:
+    assert {each["name"] for each in case("K01")["expected"]["rows"]} == K01_SAYS.keys()
+    path = folder / "spec.yaml"
+    path.write_text(row["yaml"], encoding="utf-8")
+    began_s = time.monotonic()
+    ended = cli("run", "-f", "spec.yaml")
+    assert time.monotonic() - began_s < 5
+    assert ended.status == 2
+    assert K01_SAYS[row["name"]] in ended.err
+    assert "spec.yaml" in ended.err
+    assert "Traceback" not in ended.err
+    assert not (folder / ".evalsi").exists()
+
+
+def test_a_file_that_is_not_there_and_no_file_at_all(cli: Cli, folder: Path) -> None:
+    write_run(folder)
+    missing = cli("run", "-f", "rnu.json")
+    assert missing.status in (1, 2)
+    assert "there is no file 'rnu.json'" in missing.err
+    assert cli("run").status == 2
+
+
+def test_the_command_line_changes_the_run_it_starts(cli: Cli, folder: Path) -> None:
+    path = write_run(folder)
+    ended = cli(
+        *("run", "-f", str(path), "--set", "spec.trials=2", "--limit", "4", "--where", "metadata.topic == 't0'"),
+        *("--label", "branch=main", "--label", "team=ops", "--name", "mine"),
+    )
+    assert ended.status == 0, ended.err
+    assert sorted(asked(folder)) == sorted(["say 0", "say 2", "say 4", "say 6"] * 2)
+    (run,) = listed(cli)
+    assert (run["name"], run["labels"]) == ("mine", {"team": "ops", "branch": "main"})
+    assert metrics(cli)["exact-match.pass@2"]["n"] == 4
+
+
+def test_files_are_written_for_flags_and_for_sinks(cli: Cli, folder: Path) -> None:
+    sinks = [{"csv": "out/rows.csv"}, {"html": "out/report.html"}, {"junit": "out/tests.xml"}]
+    path = write_run(folder, sinks=sinks, gates=[gate(min=0.5)])
+    ended = cli(
+        *("run", "-f", str(path), "--output", "all.json", "--report", "r.md", "--junit", "junit.xml", "--quiet"),
+        *("--format", "json"),
+    )
+    assert ended.status == 0, ended.err
+    assert [each["metric"] for each in json.loads(ended.out)] == ["exact-match"]
+    for name in ("out/rows.csv", "out/report.html", "out/tests.xml", "all.json", "r.md", "junit.xml"):
+        assert (folder / name).stat().st_size > 100, name
+    assert json.loads((folder / "all.json").read_text())["gates"][0]["passed"] is True
+    refused = cli("run", "-f", str(write_run(folder, sinks=[{"csv": "rows.txt"}])))
+    assert refused.status == 2
+    assert "rows.txt" in refused.err
+
+
+def test_a_dry_run_asks_nobody_and_warns_of_gates_that_cannot_be_decided(cli: Cli, folder: Path) -> None:
+    path = write_run(folder, gates=[gate(stat="CI_LOW", min=0.99)], trials=3)
+    ended = cli("run", "-f", str(path), "--dry-run")
+    assert ended.status == 0, ended.err
+    assert "30" in ended.out
+    assert "warning: the gate on exact-match" in ended.err
+    assert asked(folder) == []
+
+
+def test_the_schema_for_editors_is_printed(cli: Cli) -> None:
+    assert "apiVersion" in cli("run", "--schema").out
+
+
+def test_a_rerun_repeats_the_specification_as_it_was(cli: Cli, folder: Path) -> None:
+    path = write_run(folder)
+    assert cli("run", "-f", str(path), "--set", "spec.trials=2").status == 0
+    path.write_text("changed since")
+    ended = cli("runs", "rerun", "latest", "--label", "again=yes")
+    assert ended.status == 0, ended.err
+    assert "not pinned: target target.py:answer" in ended.err
+    first, second = listed(cli)
+    assert first["id"] != second["id"]
+    assert first["labels"] == {"team": "docs", "again": "yes"}
+    assert metrics(cli, "latest") == metrics(cli, "latest~1")
+    assert len(asked(folder)) == 40
+
+
+def test_a_rerun_says_what_has_changed_since(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as then:
+        then.setattr("evalsi.wiring.running.__version__", "0.0.1")
+        assert cli("run", "-f", str(write_run(folder))).status == 0
+    assert "note: evalsi was 0.0.1 and is now" in cli("runs", "rerun", "latest").err
+
+
+def test_what_had_no_specification_is_repeated_by_its_command(cli: Cli) -> None:
+    assert cli("eval", "--data", "data.jsonl", "--evaluators", "exact-match").status == 0
+    for word in ("resume", "rerun"):
+        ended = cli("runs", word, "latest")
+        assert ended.status == 2
+        assert "evalsi eval --data data.jsonl --evaluators exact-match" in ended.err
+
+
+def test_a_run_is_continued_by_its_id_from_another_folder(
+    cli: Cli, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = folder / "inner"
+    inner.mkdir()
+    extra = [{"id": f"more{n}", "input": f"say more{n}", "reference": f"more{n}"} for n in range(300)]
+    write_run(inner, extra=extra)
+    stop_after(monkeypatch, 40)
+    ended = cli("run", "-f", "inner/run.json", "--concurrency", "4")
+    assert ended.status == 130, ended.err
+    assert "evalsi runs resume" in ended.err
+    monkeypatch.undo()
+    monkeypatch.chdir(inner)
+    monkeypatch.setenv("EVALSI_DIR", str(folder / ".evalsi"))
+    again = evalsi_here(capsys, "runs", "resume", "latest")
+    assert again.status == 0, again.err
+    questions = [*asked(folder), *asked(inner)]
+    assert len(questions) == len(set(questions)) == 310
+
+
+def test_a_run_whose_data_changed_is_not_continued(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    extra = [{"id": f"more{n}", "input": f"say more{n}", "reference": f"more{n}"} for n in range(300)]
+    write_run(folder, extra=extra)
+    stop_after(monkeypatch, 40)
+    assert cli("run", "-f", "run.json", "--concurrency", "4").status == 130
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    write_run(folder, right=9, extra=extra)
+    ended = cli("runs", "resume", "latest")
+    assert ended.status == 2
+    assert "cannot be continued" in ended.err
+    assert "evalsi runs rerun" in ended.err
+
+
+def stop_after(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    """Throws the switch that Ctrl-C throws, after it was looked at so many times."""
+    looked = 0
+
+    def is_on(_: object) -> bool:
+        nonlocal looked
+        looked += 1
+        return looked > times
+
+    monkeypatch.setattr("evalsi.cli.progress.StopSwitch.is_on", is_on)
+
+
+def test_other_evaluators_grade_the_same_answers_and_nobody_is_asked(cli: Cli, folder: Path) -> None:
+    crash = [{"id": "c", "input": "crash", "reference": "x"}]
+    assert cli("run", "-f", str(write_run(folder, extra=crash, trials=2))).status == 0
+    before = asked(folder)
+    ended = cli(
+        "rescore", "latest", "--evaluators", "contains,strict=exact-match", "--param", "strict.ignore_case=true"
+    )
+    assert ended.status == 0, ended.err
+    assert asked(folder) == before
+    first, second = listed(cli)
+    assert first["labels"]["evals.si/rescored-from"] == second["id"]
+    assert first["name"] == "nightly-rescored"
+    found = metrics(cli)
+    assert (found["strict"]["n"], found["strict"]["mean"], found["strict"]["errors"]) == (20, 0.8, 2)
+    assert found["strict"]["error_kinds"] == {"target": 2}
+    assert found["strict.pass^2"]["mean"] == 0.8
+    named = cli("rescore", "nightly", "--evaluators", "exact-match", "--name", "third")
+    assert named.status == 0
+    assert listed(cli)[0]["name"] == "third"
+
+
+def test_rescoring_names_what_it_cannot_find(cli: Cli, folder: Path) -> None:
+    assert cli("run", "-f", str(write_run(folder))).status == 0
+    assert cli("rescore", "nowhere", "--evaluators", "exact-match").status in (1, 2)
+    wrong = cli("rescore", "latest", "--evaluators", "exact-mtch")
+    assert wrong.status == 2
+    assert "did you mean" in wrong.err
+
+
+def test_a_replay_takes_every_answer_from_the_other_run(cli: Cli, folder: Path) -> None:
+    assert cli("run", "-f", str(write_run(folder))).status == 0
+    before = asked(folder)
+    write_run(folder, evaluators=["exact-match", "contains"])
+    ended = cli("run", "-f", "run.json", "--replay", "latest")
+    assert ended.status == 0, ended.err
+    assert asked(folder) == before
+    assert metrics(cli)["exact-match"] == metrics(cli, "latest~1")["exact-match"]
+    assert cli("runs", "rerun", "latest").status == 0
+    assert asked(folder) == before, "a replay is repeated as a replay"
