@@ -46,6 +46,8 @@ class Evaluation:
         panel: Who measures.
         baselines: For comparative evaluators: the record to compare with, by id.
         stopped: Asked between batches; once true no further batch is begun, and those in flight are finished.
+        used_up: Asked before each question to a judge: why there is no budget for it, or None. What is not asked is
+            CANCELLED.
     """
 
     def __init__(
@@ -54,8 +56,10 @@ class Evaluation:
         *,
         baselines: Mapping[str, Record] | None = None,
         stopped: Callable[[], bool] = lambda: False,
+        used_up: Callable[[], str | None] = lambda: None,
     ) -> None:
         self.panel = panel
+        self._used_up = used_up
         self._baselines = baselines or {}
         self._stopped = stopped
         self._folds = [DatasetFold(evaluator) for evaluator in panel.per_dataset]
@@ -82,6 +86,10 @@ class Evaluation:
             fold.add(batch.records)
         self._sessions.add(batch.records)
 
+    def lanes(self) -> "Lanes":
+        """What the batches of this evaluation share; the caller closes them."""
+        return Lanes(self.panel, self._used_up)
+
     def grade_now(self, batches: Iterable[RecordBatch]) -> Iterator[GradedBatch]:
         """Grades without an event loop; only where nothing `waits`."""
         assert not self.waits
@@ -103,7 +111,7 @@ class Evaluation:
                 yield graded
                 await asyncio.sleep(0)
             return
-        lanes = Lanes(self.panel)
+        lanes = self.lanes()
         source = iter(batches)
         window_rows = 4 * self.panel.concurrency
         flying: dict[asyncio.Task[GradedBatch], int] = {}
@@ -133,7 +141,7 @@ class Evaluation:
         """The results of dataset scope (one row each) and session scope (one row per session), once all is observed."""
         results = [fold.reduce() for fold in self._folds]
         if self._sessions.evaluators:
-            lanes = Lanes(self.panel)
+            lanes = self.lanes()
             try:
                 results += await self._sessions.evaluate(lanes.ask)
             finally:
@@ -170,10 +178,11 @@ class Evaluation:
 class Lanes:
     """What the batches in flight share: the slots for asking and the workers. `close` leaves no worker behind."""
 
-    def __init__(self, panel: Panel) -> None:
+    def __init__(self, panel: Panel, used_up: Callable[[], str | None] = lambda: None) -> None:
         from evalsi.engine.workers import WorkerPool
 
         self._panel = panel
+        self._used_up = used_up
         self._slots = asyncio.Semaphore(panel.concurrency)
         self.workers = WorkerPool(panel)
 
@@ -199,6 +208,10 @@ class Lanes:
     async def ask(self, evaluator: BoundEvaluator, builder: ColumnsBuilder, row: int, subjects: Sequence[Any]) -> None:
         """One value of an evaluator, sync or async, into its row; whatever goes wrong costs that row alone."""
         async with self._slots:
+            reason = self._used_up() if _asks_judge(evaluator) else None
+            if reason is not None:
+                builder.cancel(row, reason)
+                return
             started = perf_counter()
             try:
                 builder.put(row, await self._value(evaluator, subjects))
@@ -209,6 +222,10 @@ class Lanes:
     async def _ask_spans(self, evaluator: BoundEvaluator, builder: ColumnsBuilder, row: int, record: Record) -> None:
         assert record.trajectory is not None
         async with self._slots:
+            reason = self._used_up() if _asks_judge(evaluator) else None
+            if reason is not None:
+                builder.cancel(row, reason)
+                return
             try:
                 values = [(step, await self._value(evaluator, (step, record))) for step in record.trajectory.steps]
                 put_spans(builder, row, values)
@@ -226,6 +243,10 @@ class Lanes:
                 return await evaluator.call(*subjects)
         except TimeoutError as error:
             if scope.expired():
-                fault = Fault.JUDGE if "judge" in evaluator.definition.requires else Fault.EVALUATOR
+                fault = Fault.JUDGE if _asks_judge(evaluator) else Fault.EVALUATOR
                 raise DeadlineError(f"no value within {deadline_s:g} s", fault=fault) from None
             raise MeasurementError(f"TimeoutError: {error}") from error
+
+
+def _asks_judge(evaluator: BoundEvaluator) -> bool:
+    return "judge" in evaluator.definition.requires

@@ -69,16 +69,23 @@ class BudgetWatch:
 
     def reached(self) -> str | None:
         """The limit that is reached, in words; None while there is room."""
-        budget, target, judges = self._budget, self.target, self._judges() or Usage()
+        budget, target = self._budget, self.target
         tokens = (target.input_tokens or 0) + (target.output_tokens or 0)
         if budget.target_tokens is not None and tokens >= budget.target_tokens:
             return f"the budget of {budget.target_tokens:,} target tokens is used up ({tokens:,})"
-        judged = (judges.input_tokens or 0) + (judges.output_tokens or 0)
-        if budget.judge_tokens is not None and judged >= budget.judge_tokens:
-            return f"the budget of {budget.judge_tokens:,} judge tokens is used up ({judged:,})"
-        spent = (target.cost_usd or 0.0) + (judges.cost_usd or 0.0)
-        if budget.usd is not None and spent >= budget.usd:
-            return f"the budget of ${budget.usd:g} is used up (${spent:.4f})"
+        return self.judging_ended()
+
+    def judging_ended(self) -> str | None:
+        """The limit that also ends judging. Used up target tokens do not: answers that were paid for are graded."""
+        budget = self._budget
+        if budget.judge_tokens is not None or budget.usd is not None:
+            judges = self._judges() or Usage()
+            judged = (judges.input_tokens or 0) + (judges.output_tokens or 0)
+            if budget.judge_tokens is not None and judged >= budget.judge_tokens:
+                return f"the budget of {budget.judge_tokens:,} judge tokens is used up ({judged:,})"
+            spent = (self.target.cost_usd or 0.0) + (judges.cost_usd or 0.0)
+            if budget.usd is not None and spent >= budget.usd:
+                return f"the budget of ${budget.usd:g} is used up (${spent:.4f})"
         elapsed_s = self._clock.monotonic_s() - self._started_s
         if budget.wall_clock_s is not None and elapsed_s >= budget.wall_clock_s:
             return f"the budget of {budget.wall_clock_s:g} s is used up"

@@ -102,9 +102,10 @@ def execute_run_now(job: RunJob) -> Executed:
         ProviderError, MeasurementError: the target cannot be reached; nothing was spent.
         InvalidDataError: the dataset has no record, or one of them cannot be read.
     """
-    evaluation = Evaluation(job.panel, stopped=job.stopped)
+    limits = _Limits(job)
+    evaluation = Evaluation(job.panel, stopped=job.stopped, used_up=limits.judging_ended)
     if job.target is None and not evaluation.waits:
-        execution = _Execution(job, evaluation)
+        execution = _Execution(job, evaluation, limits)
         with execution.recorder as recorder:
             for graded in evaluation.grade_now(execution.recorded_batches()):
                 execution.keep(graded)
@@ -114,11 +115,12 @@ def execute_run_now(job: RunJob) -> Executed:
 
 async def execute_run(job: RunJob) -> Executed:
     """Runs the job inside an event loop."""
-    evaluation = Evaluation(job.panel, stopped=job.stopped)
+    limits = _Limits(job)
+    evaluation = Evaluation(job.panel, stopped=job.stopped, used_up=limits.judging_ended)
     try:
         if job.target is not None:
             await job.target.check()
-        execution = _Execution(job, evaluation)
+        execution = _Execution(job, evaluation, limits)
         with execution.recorder as recorder:
             if job.target is None:
                 async for graded in evaluation.grade(execution.recorded_batches()):
@@ -152,17 +154,37 @@ def fingerprint_of(job: RunJob, dataset_digest: str) -> str:
     )
 
 
+class _Limits:
+    """The budget of a run, and which limit of it was reached."""
+
+    def __init__(self, job: RunJob) -> None:
+        self.watch = BudgetWatch(job.budget, job.clock, lambda: total_usage([judge.usage for judge in job.judges()]))
+        self.reached: str | None = None
+
+    def asking_ended(self) -> str | None:
+        """Why the target is not asked any more; None while it may be."""
+        return self._kept(self.watch.reached())
+
+    def judging_ended(self) -> str | None:
+        """Why judges are not asked any more; None while they may be."""
+        return self._kept(self.watch.judging_ended())
+
+    def _kept(self, reached: str | None) -> str | None:
+        self.reached = reached or self.reached
+        return reached
+
+
 class _Execution:
     """What both ways of running share: the recorder, the rows, the tallies."""
 
-    def __init__(self, job: RunJob, evaluation: Evaluation) -> None:
+    def __init__(self, job: RunJob, evaluation: Evaluation, limits: _Limits) -> None:
         self.job = job
         self.evaluation = evaluation
         facts = job.dataset.scan()
         if facts.records == 0:
             raise InvalidDataError("the dataset has no record", where=job.dataset.name)
-        self.watch = BudgetWatch(job.budget, job.clock, lambda: total_usage([judge.usage for judge in job.judges()]))
-        self.budget_reached: str | None = None
+        self.limits = limits
+        self.watch = limits.watch
         dataset = msgspec.structs.replace(
             job.manifest.dataset or DatasetManifest(),
             sha256=facts.digest.removeprefix("sha256:"),
@@ -233,7 +255,7 @@ class _Execution:
             run=run,
             interrupted=self.recorder.cut_short,
             resumed_rows=self.recorder.resumed_rows,
-            budget_reached=self.budget_reached,
+            budget_reached=self.limits.reached,
             trials=self.recorder.trials,
         )
 
@@ -319,7 +341,7 @@ class _Asking:
 
         Raises: ProviderError: the target refuses our key. What was answered before is kept, and the run can be continued.
         """
-        lanes = Lanes(self._job.panel)
+        lanes = self._run.evaluation.lanes()
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._job.concurrency):
@@ -361,9 +383,7 @@ class _Asking:
             if body is not None:
                 self._arrive(_Arrival(chunk, place, decode_outcome(body), fresh=False))
                 continue
-            reached = self._run.watch.reached()
-            if reached is not None:
-                self._run.budget_reached = reached
+            if self._run.limits.asking_ended() is not None:
                 self._arrive(_Arrival(chunk, place, None, fresh=False))
                 await asyncio.sleep(0)
                 continue
@@ -436,7 +456,7 @@ class _Asking:
             errors = [each.outcome for each in failed if isinstance(each.outcome, MeasurementError)]
             chunk.parts.append(([each.place for each in failed], failed_columns(self._job.panel, errors)))
         if cancelled:
-            reason = self._run.budget_reached or "the run was stopped"
+            reason = self._run.limits.reached or "the run was stopped"
             columns = cancelled_columns(self._job.panel, len(cancelled), reason)
             chunk.parts.append(([each.place for each in cancelled], columns))
         chunk.left -= len(members)
