@@ -101,6 +101,19 @@ def test_trials_are_distinct_questions_and_the_record_is_the_cluster() -> None:
     assert summary(executed, "exact-match.pass^3").mean == 0.5
 
 
+def test_how_much_trials_of_one_record_differ_is_said() -> None:
+    class Wavering(Parrot):
+        async def answer(self, task: TargetTask) -> Answer:
+            said = await super().answer(task)
+            wavers = task.trial == 1 and task.record.id in ("r1", "r2")
+            return msgspec.structs.replace(said, output=Content(text="no")) if wavers else said
+
+    executed = execute_run_now(job(Wavering(), rows(10), trials=2))
+    assert "2 of 10 records with several scored trials both passed and failed" in summary(executed).notes
+    assert summary(executed, "exact-match.pass@2").mean == 1.0
+    assert summary(executed, "exact-match.pass^2").mean == 0.8
+
+
 def test_a_provider_failure_is_an_error_in_no_mean_and_in_no_pass_at_k() -> None:
     parrot = Parrot(failing={("r0", 1), ("r1", 0)})
     executed = execute_run_now(job(parrot, rows(10), trials=2))

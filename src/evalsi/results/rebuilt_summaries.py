@@ -61,7 +61,7 @@ class RunSummary:
 
     def finish(self) -> list[MetricSummary]:
         """The summaries of everything taken so far. Nothing may be added afterwards."""
-        return [*self._builder.finish(), *self._trials.summaries()]
+        return self._trials.completed(self._builder.finish())
 
 
 def plan_of(manifest: RunManifest) -> SummaryPlan:

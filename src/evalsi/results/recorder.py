@@ -154,9 +154,7 @@ class RunRecorder:
             self._work.store.append(
                 self.run_id, Segment(index=WHOLE, first_row=WHOLE, rows=0, records=b"", results=pack(whole))
             )
-        self._end(
-            "interrupted" if self.cut_short else "succeeded", [*self.summary.finish(whole), *self.trials.summaries()]
-        )
+        self._end("interrupted" if self.cut_short else "succeeded", self.trials.completed(self.summary.finish(whole)))
         return stored_run(self._work.store, self.run_id)
 
     def decide(self, gates: list[GateResult]) -> GradedRun:

@@ -58,6 +58,10 @@ class TrialTally:
         """(scored trials, passed trials) of every record; [] for a metric that is no verdict."""
         return list(self._metrics[metric].records.values()) if metric in self._metrics else []
 
+    def completed(self, summaries: Sequence[MetricSummary]) -> list[MetricSummary]:
+        """The summaries with a note on how much trials differ, then those of pass@k and pass^k."""
+        return [*(with_trial_spread(each, self.counts(each.metric)) for each in summaries), *self.summaries()]
+
     def summaries(self) -> list[MetricSummary]:
         """`metric.pass@k` and `metric.pass^k` for k = the number of trials, of every verdict."""
         found: list[MetricSummary] = []
