@@ -288,3 +288,18 @@ def test_a_replay_takes_every_answer_from_the_other_run(cli: Cli, folder: Path) 
     assert metrics(cli)["exact-match"] == metrics(cli, "latest~1")["exact-match"]
     assert cli("runs", "rerun", "latest").status == 0
     assert asked(folder) == before, "a replay is repeated as a replay"
+
+
+def test_an_evaluator_of_steps_is_refused_where_answers_have_none(cli: Cli, folder: Path) -> None:
+    (folder / "steps.py").write_text(
+        "import evalsi\n\n"
+        '@evalsi.evaluator(name="steps", requires=["trajectory"])\n'
+        "def steps(record):\n"
+        "    return len(record.trajectory.steps)\n"
+    )
+    target = {"command": {"argv": ["/bin/cat"]}}
+    path = write_run(folder, target=target, evaluators=["steps.py:steps"])
+    ended = cli("run", "-f", str(path))
+    assert ended.status == 2, ended.err
+    assert "steps needs the steps that led to an answer, and this target's answers have none" in ended.err
+    assert "run.json:1:" in ended.err

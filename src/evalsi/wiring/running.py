@@ -130,6 +130,8 @@ def _job(
     main = EvalContext(judge=judges.main, level=plan.level)
     contexts = {name: EvalContext(judge=judge, level=plan.level) for name, judge in judges.named.items()}
     panel = Panel(evaluators=bind_all(document.evaluators.refs, main, contexts), concurrency=concurrency)
+    if target is not None:
+        _refuse_what_nobody_gives(target, panel, document)
     dataset, dataset_options, source = _dataset(document, store)
     if answers is not None and spec.dataset is None:
         dataset = open_dataset(answers.records)
@@ -408,6 +410,19 @@ def _price_of(target: TargetSpec | None, prices: PriceTable) -> Callable[[str, U
         return prices.cost(known, usage).usd
 
     return price
+
+
+def _refuse_what_nobody_gives(target: Target, panel: Panel, document: RunDocument) -> None:
+    """Raises InvalidSpecError: an evaluator measures the steps of an answer, and this target's answers have none."""
+    if "trajectory" in target.capabilities:
+        return
+    for evaluator in panel.evaluators:
+        if "trajectory" in evaluator.definition.requires:
+            raise InvalidSpecError(
+                f"{evaluator.definition.name} needs the steps that led to an answer, and this target's answers have none",
+                where=document.where("spec.evaluators"),
+                hint="give spec.target.agent.http.trajectory_path where its answers hold them, or leave the evaluator out",
+            )
 
 
 def _refuse_unknown_price(
