@@ -20,6 +20,9 @@ class RunBudget:
     wall_clock_s: float | None = None
 
 
+_NO_LIMIT = RunBudget()
+
+
 class BudgetWatch:
     """Adds up what a run uses and says when a limit is reached. Work in flight is finished, so totals can exceed it."""
 
@@ -69,7 +72,10 @@ class BudgetWatch:
 
     def reached(self) -> str | None:
         """The limit that is reached, in words; None while there is room."""
-        budget, target, judges = self._budget, self.target, self._judges() or Usage()
+        budget, target = self._budget, self.target
+        if budget == _NO_LIMIT:
+            return None
+        judges = self._judges() or Usage()
         tokens = (target.input_tokens or 0) + (target.output_tokens or 0)
         if budget.target_tokens is not None and tokens >= budget.target_tokens:
             return f"the budget of {budget.target_tokens:,} target tokens is used up ({tokens:,})"
