@@ -42,7 +42,7 @@ def summary(cli: Cli) -> dict[str, Any]:
     return found
 
 
-def test_target_tokens(cli: Cli, folder: Path, model: StandInModel) -> None:
+def test_a_budget_of_target_tokens_stops_the_asking(cli: Cli, folder: Path, model: StandInModel) -> None:
     path = write_run(folder, right=ROWS, wrong=0, target=target(model), budget={"max_target_tokens": 200})
     ended = cli("run", "-f", str(path))
     assert ended.status == 1
@@ -54,7 +54,7 @@ def test_target_tokens(cli: Cli, folder: Path, model: StandInModel) -> None:
     assert model.stats.requests == found["n"]
 
 
-def test_judge_tokens(cli: Cli, folder: Path, model: StandInModel) -> None:
+def test_a_budget_of_judge_tokens_stops_the_asking(cli: Cli, folder: Path, model: StandInModel) -> None:
     model.behaviour = Behaviour(replies=None, latency_s=0.002)
     judge = {"provider": "openai-compatible", "model": "judge", "base_url": model.base_url}
     path = write_run(
@@ -109,7 +109,7 @@ def test_dollars_with_a_judge_of_unknown_price_are_refused_too(cli: Cli, folder:
     assert model.stats.requests == 0
 
 
-def test_wall_clock(cli: Cli, folder: Path, model: StandInModel) -> None:
+def test_a_budget_of_wall_clock_stops_the_asking(cli: Cli, folder: Path, model: StandInModel) -> None:
     model.behaviour = Behaviour(replies=counted, latency_s=0.05)
     path = write_run(folder, right=ROWS, wrong=0, target=target(model), budget={"max_wall_clock": "0.4s"})
     ended = cli("run", "-f", str(path))

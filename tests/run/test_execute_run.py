@@ -205,7 +205,7 @@ def test_a_price_makes_cost_and_a_budget_in_dollars() -> None:
 def test_a_sample_is_graded_while_a_slower_one_is_still_awaited() -> None:
     graded: list[str] = []
 
-    @evaluator(requires=["output"], bounded=True)
+    @evaluator(name="noted", requires=["output"], bounded=True)
     def noted(record: Record) -> bool:
         graded.append(record.id)
         return True

@@ -57,8 +57,9 @@ class MemoryRunStore:
         for row, body in answers:
             kept.setdefault(row, body)
 
-    def answers(self, run_id: str) -> Iterator[tuple[int, bytes]]:
-        return iter(sorted(self._stored(run_id).answers.items()))
+    def answers(self, run_id: str, rows: range | None = None) -> Iterator[tuple[int, bytes]]:
+        kept = self._stored(run_id).answers
+        return iter(sorted((row, body) for row, body in kept.items() if rows is None or row in rows))
 
     def touch(self, run_id: str) -> None:
         self._written(run_id)

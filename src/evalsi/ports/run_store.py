@@ -86,8 +86,8 @@ class RunStore(Protocol):
         """
         ...
 
-    def answers(self, run_id: str) -> Iterator[tuple[int, bytes]]:
-        """(row, body) of every answer kept, in order of row, a few at a time."""
+    def answers(self, run_id: str, rows: range | None = None) -> Iterator[tuple[int, bytes]]:
+        """(row, body) of every answer kept, in order of row, a few at a time; only those of consecutive `rows`, if given."""
         ...
 
     def touch(self, run_id: str) -> None:

@@ -80,6 +80,8 @@ class RunRecorder:
         now = work.clock.now()
         earlier = self._continued() if work.continues else self._taken_over() if work.resume else None
         self._row = earlier if earlier is not None else self._new_row(now.timestamp())
+        self.is_continued = earlier is not None
+        """Whether an earlier try began this run."""
         self.run_id = self._row.id
         self.manifest = msgspec.structs.replace(
             work.manifest,

@@ -6,6 +6,7 @@ killed run is continued exactly, and only the rows in flight are in memory.
 """
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -217,8 +218,8 @@ class _Execution:
         starts = sorted(stored)
         row = 0
         while True:
-            following = next((start for start in starts if start > row), None)
-            wanted = stored.get(row) or (rows if following is None else min(rows, following - row))
+            after = bisect_right(starts, row)
+            wanted = stored.get(row) or (min(rows, starts[after] - row) if after < len(starts) else rows)
             batch = RecordBatch(row, list(islice(source, wanted)))
             if not batch.records:
                 return
@@ -302,6 +303,8 @@ class _Chunk:
 
     batch: RecordBatch
     left: int
+    kept: dict[int, bytes] = field(default_factory=dict[int, bytes])
+    """By row: what an earlier try was answered."""
     parts: list[tuple[list[int], list[EvaluatorColumns]]] = field(
         default_factory=list[tuple[list[int], list[EvaluatorColumns]]]
     )
@@ -329,7 +332,6 @@ class _Asking:
         self._arrived: list[_Arrival] = []
         self._bell = asyncio.Event()
         self._room = asyncio.Semaphore(4 * self._job.concurrency + 2 * CHUNK_ROWS)
-        self._known = dict(self._job.store.answers(self._recorder.run_id))
         self._tasks = self._pending_rows()
         self._askers = 0
         self._refusal: MeasurementError | None = None
@@ -362,9 +364,15 @@ class _Asking:
             if is_stored:
                 self._run.observe_stored(batch)
                 continue
-            chunk = _Chunk(batch, len(batch.records))
+            chunk = _Chunk(batch, len(batch.records), self._kept_answers(batch))
             for place in range(len(batch.records)):
                 yield chunk, place
+
+    def _kept_answers(self, batch: RecordBatch) -> dict[int, bytes]:
+        if not self._recorder.is_continued:
+            return {}
+        rows = range(batch.first_row, batch.first_row + len(batch.records))
+        return dict(self._job.store.answers(self._recorder.run_id, rows))
 
     async def _ask(self) -> None:
         try:
@@ -379,7 +387,7 @@ class _Asking:
                 return
             await self._room.acquire()
             row = chunk.batch.first_row + place
-            body = self._known.pop(row, None)
+            body = chunk.kept.pop(row, None)
             if body is not None:
                 self._arrive(_Arrival(chunk, place, decode_outcome(body), fresh=False))
                 continue

@@ -148,6 +148,8 @@ class RunStoreSuite:
         store.keep_answers("a", [(7, b"seven"), (1, b"one")])
         store.keep_answers("a", [(1, b"another one"), (2, b"")])
         assert list(store.answers("a")) == [(1, b"one"), (2, b""), (7, b"seven")]
+        assert list(store.answers("a", range(2, 7))) == [(2, b"")]
+        assert list(store.answers("a", range(8, 9))) == []
         store.delete("a")
         _refused(NotFoundError, lambda: store.answers("a"))
 

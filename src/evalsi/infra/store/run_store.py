@@ -69,7 +69,7 @@ LIST_SEGMENTS = "SELECT idx, first_row, rows FROM segments WHERE run_id = ? ORDE
 READ_SEGMENT = "SELECT idx, first_row, rows, results, records FROM segments WHERE run_id = ? AND idx = ?"
 READ_RESULTS = "SELECT idx, first_row, rows, results, NULL FROM segments WHERE run_id = ? AND idx = ?"
 PUT_ANSWER = "INSERT OR IGNORE INTO answers (run_id, row, body) VALUES (?, ?, ?)"
-READ_ANSWERS = "SELECT row, body FROM answers WHERE run_id = ? AND row >= ? ORDER BY row LIMIT 1000"
+READ_ANSWERS = "SELECT row, body FROM answers WHERE run_id = ? AND row >= ? AND row < ? ORDER BY row LIMIT 1000"
 DELETE_RUN = (
     "DELETE FROM answers WHERE run_id = ?",
     "DELETE FROM segments WHERE run_id = ?",
@@ -77,6 +77,7 @@ DELETE_RUN = (
     "DELETE FROM runs WHERE id = ?",
 )
 
+_MOST_ROWS = 1 << 62
 _ENDINGS = ("succeeded", "interrupted", "error")
 _LABELS = msgspec.json.Decoder(dict[str, str])
 _WRITER = msgspec.json.Decoder(Writer)
@@ -143,9 +144,9 @@ class SqliteRunStore:
 
         self._database.write(put)
 
-    def answers(self, run_id: str) -> Iterator[tuple[int, bytes]]:
+    def answers(self, run_id: str, rows: range | None = None) -> Iterator[tuple[int, bytes]]:
         self._run(run_id)
-        return self._answers(run_id)
+        return self._answers(run_id, rows if rows is not None else range(_MOST_ROWS))
 
     def touch(self, run_id: str) -> None:
         self._database.write(lambda connection: self._touch(connection, run_id))
@@ -246,9 +247,9 @@ class SqliteRunStore:
             finally:
                 self._database.close()
 
-    def _answers(self, run_id: str) -> Iterator[tuple[int, bytes]]:
-        following = 0
-        while found := self._database.read(READ_ANSWERS, (run_id, following)):
+    def _answers(self, run_id: str, rows: range) -> Iterator[tuple[int, bytes]]:
+        following = rows.start
+        while found := self._database.read(READ_ANSWERS, (run_id, following, rows.stop)):
             for row, body in found:
                 try:
                     yield row, _decompress(body)
