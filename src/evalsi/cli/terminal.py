@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import os
 import sys
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
@@ -39,6 +40,23 @@ class _Log(io.TextIOBase):
 _PLAIN = {"–": "-", "→": ">", "…": "~", "·": ".", "├": "[", "┤": "]", "─": "-", "●": "o"}
 """What our own texts are drawn with, and what stands for it, in as many columns, where a stream cannot show it."""
 _PLAINLY = "evalsi.plainly"
+
+
+def open_standard_streams() -> None:
+    """Opens on nothing what our caller closed of standard input, output and error.
+
+    Else the next file that is opened, the store say, gets the number of standard error, and messages are written into it.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            null = os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
 
 
 def write_plainly() -> None:
