@@ -47,6 +47,11 @@ def test_the_hint_that_is_printed_can_be_used(cli: Cli, folder: Path) -> None:
     ("arguments", "said"),
     [
         ((*EVAL, "exactmatch"), "unknown evaluator 'exactmatch'; did you mean 'exact-match'?"),
+        ((*EVAL, "llm-rubric"), "unknown evaluator 'llm-rubric'; see: evalsi catalog"),
+        ((*EVAL, "./polite.py"), "write ./polite.py:NAME; it has polite"),
+        ((*EVAL, "./polite.py:of_output"), "asks for an argument 'output' that nothing provides"),
+        ((*EVAL, "./polite.py:of_output"), "write record.output"),
+        ((*EVAL, "./polite.py:of_row"), "call its argument record, not row"),
         ((*EVAL, "exact-match@9.0.0"), "version 9.0.0 is not installed"),
         ((*EVAL, "core/exact-mach"), "did you mean"),
         ((*EVAL, "contains,contains", "--param", "contains.substring=x"), "two evaluators report as 'contains'"),
@@ -93,7 +98,13 @@ def test_the_hint_that_is_printed_can_be_used(cli: Cli, folder: Path) -> None:
         (("catalog", "--pack", "txt"), "did you mean 'text'?"),
     ],
 )
-def test_a_mistake_is_one_sentence_that_names_the_way_out(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+def test_a_mistake_is_one_sentence_that_names_the_way_out(
+    cli: Cli, folder: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    (folder / "polite.py").write_text(
+        "from evalsi import evaluator\n\n@evaluator\ndef polite(record):\n    return True\n\n"
+        "def of_output(output):\n    return True\n\ndef of_row(row):\n    return True\n"
+    )
     ended = cli(*arguments)
     assert ended.status == 2
     assert said in ended.err
@@ -487,3 +498,20 @@ def test_foreign_code_that_ends_the_process_is_never_a_success(cli: Cli, folder:
         "class leaves:\n    def __init__(self): raise SystemExit(0)\n    def evaluate(self, record): return 1\n"
     )
     assert cli(*EVAL, "./checks.py:leaves").status == 1
+
+
+def test_no_name_moves_the_cursor_of_a_terminal(cli: Cli, folder: Path) -> None:
+    hostile = "\x1b[2J\u202ename"
+    assert cli(*EVAL, "exact-match", "--name", hostile).status == 0
+    (folder / f"{hostile}.jsonl").write_text("{oops")
+    said = [
+        cli("runs", "list"),
+        cli("runs", "show"),
+        cli("report", "nosuch", "-o", "x.html"),
+        cli("runs", "rm", "latest"),
+    ]
+    said.append(cli("eval", "--data", f"{hostile}.jsonl", "--evaluators", "exact-match"))
+    for ended in said:
+        assert "\x1b" not in ended.out + ended.err
+        assert "\u202e" not in ended.out + ended.err
+        assert "\\x1b[2J\\u202ename" in ended.out + ended.err

@@ -12,8 +12,7 @@ from typing import cast
 
 import click
 
-from evalsi.cli.terminal import open_standard_streams, write_plainly
-from evalsi.core.inert import inert_log
+from evalsi.cli.terminal import open_standard_streams, say, write_plainly
 from evalsi.core.version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -95,7 +94,7 @@ def run(arguments: Sequence[str]) -> int:
         return 130
     except SystemExit as stop:
         # Never ours. Passed on, a 0 from foreign code would say that all was done, and a 3 that a gate failed.
-        click.echo(inert_log(f"error: code that this command loaded ended it: SystemExit {stop.code}"), err=True)
+        say(f"error: code that this command loaded ended it: SystemExit {stop.code}")
         return 1
     except Exception as error:
         return _told(error)
@@ -111,14 +110,13 @@ def _told(error: Exception) -> int:
         return _told(failed.exceptions[0])
     match error:
         case EvalsiError():
-            click.echo(inert_log(f"error: {error}"), err=True)
+            say(f"error: {error}")
             return error.exit_status
         case OSError():
-            name = inert_log(str(error.filename or "the system"))
-            click.echo(f"error: {name}: {error.strerror or error}", err=True)
+            say(f"error: {error.filename or 'the system'}: {error.strerror or error}")
             return 1
         case MemoryError():
-            click.echo("error: memory is used up; what was graded is kept, and the same command continues it", err=True)
+            say("error: memory is used up; what was graded is kept, and the same command continues it")
             return 1
         case _:
             click.echo("this is a fault of evalsi, not of what was asked; please report it with what follows", err=True)

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
-from evalsi.core.inert import inert_log
+from evalsi.core.inert import inert_log, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -88,8 +88,11 @@ def console() -> "Console":
 
 
 def say(message: str) -> None:
-    """One line for a person, on standard error, so that standard output stays data."""
-    print(inert_log(message), file=sys.stderr, flush=True)
+    """A message for a person, on standard error, so that standard output stays data.
+
+    It may hold what others wrote, a name or a reason: nothing in it moves the cursor or commands a build.
+    """
+    print(inert_log(printable(message)), file=sys.stderr, flush=True)
 
 
 def figure(value: float | None, digits: int = 3) -> str:
