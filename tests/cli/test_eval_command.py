@@ -515,3 +515,10 @@ def test_no_name_moves_the_cursor_of_a_terminal(cli: Cli, folder: Path) -> None:
         assert "\x1b" not in ended.out + ended.err
         assert "\u202e" not in ended.out + ended.err
         assert "\\x1b[2J\\u202ename" in ended.out + ended.err
+
+
+def test_a_label_of_any_length_leaves_the_table_a_table(cli: Cli, folder: Path) -> None:
+    (folder / "checks.py").write_text("def wordy(record):\n    return 'label' + 'x' * 100_000\n")
+    ended = cli(*EVAL, "./checks.py:wordy")
+    assert max(map(len, ended.out.splitlines())) <= 100
+    assert "labelxxx" in ended.out

@@ -116,6 +116,26 @@ def test_an_asking_evaluator_without_a_judge_keeps_the_deadline_of_all_others() 
     assert (columns.notes[0].error_kind, columns.notes[0].fault) == (ErrorKind.TIMEOUT, Fault.EVALUATOR)
 
 
+def test_a_dataset_evaluator_that_fails_in_a_thousand_ways_keeps_few_reasons() -> None:
+    @evaluator(name="picky", scope="dataset")
+    class Picky:
+        def map(self, records: Sequence[Record]) -> int:
+            raise ValueError(records[0].id)
+
+        def merge(self, left: int, right: int) -> int:
+            return left + right
+
+        def reduce(self, state: int) -> int:
+            return state
+
+    evaluation = Evaluation(Panel(evaluators=bound(Picky)))
+    for batch in batches([record(str(number)) for number in range(1000)]):
+        evaluation.observe(batch)
+    counts = evaluation.finish_now()[0].notes[0].details[""]
+    assert counts["errors"] == 1000
+    assert len(counts["error_reasons"]) < 30
+
+
 class _WithoutTextError(Exception):
     def __str__(self) -> str:
         raise RuntimeError("no text")

@@ -8,6 +8,7 @@ from evalsi.core.python_module import ANYTHING
 from evalsi.engine.columns import EvaluatorColumns
 from evalsi.engine.measure import builder_for, record_failure
 from evalsi.engine.requirements import requirement_check
+from evalsi.engine.summary import MAX_REASONS
 from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.schema import Record
 
@@ -42,6 +43,8 @@ class DatasetFold:
                     self._merge(self.evaluator.instance.map([record]), 1)
                 except ANYTHING as error:
                     reason = described(error)
+                    if reason not in self.failed and len(self.failed) >= MAX_REASONS:
+                        reason = "other reasons"
                     self.failed[reason] = self.failed.get(reason, 0) + 1
 
     def reduce(self) -> EvaluatorColumns:
