@@ -21,6 +21,14 @@ Cli = Callable[..., Ended]
 EVAL = ("eval", "--data", "data.jsonl", "--evaluators")
 
 
+def _too_long() -> str:
+    """A condition of 10^7 steps."""
+    condition = "true"
+    for variable in "abcdefg":
+        condition = f"[0,1,2,3,4,5,6,7,8,9].all({variable}, {condition})"
+    return condition
+
+
 def test_scored_records_end_with_0_and_say_what_to_do_next(cli: Cli) -> None:
     ended = cli(*EVAL, "exact-match,numeric-match")
     assert ended.status == 0
@@ -39,6 +47,11 @@ def test_the_hint_that_is_printed_can_be_used(cli: Cli, folder: Path) -> None:
     ("arguments", "said"),
     [
         ((*EVAL, "exactmatch"), "unknown evaluator 'exactmatch'; did you mean 'exact-match'?"),
+        ((*EVAL, "llm-rubric"), "unknown evaluator 'llm-rubric'; see: evalsi catalog"),
+        ((*EVAL, "./polite.py"), "write ./polite.py:NAME; it has polite"),
+        ((*EVAL, "./polite.py:of_output"), "asks for an argument 'output' that nothing provides"),
+        ((*EVAL, "./polite.py:of_output"), "write record.output"),
+        ((*EVAL, "./polite.py:of_row"), "call its argument record, not row"),
         ((*EVAL, "exact-match@9.0.0"), "version 9.0.0 is not installed"),
         ((*EVAL, "core/exact-mach"), "did you mean"),
         ((*EVAL, "contains,contains", "--param", "contains.substring=x"), "two evaluators report as 'contains'"),
@@ -75,13 +88,23 @@ def test_the_hint_that_is_printed_can_be_used(cli: Cli, folder: Path) -> None:
         ((*EVAL, "llm-judge", "--judge-provider", "recorded"), "--judge-recording FILE"),
         (("evl",), "did you mean 'eval'?"),
         (("eval", "--data", "data.jsonl"), "--evaluators"),
+        ((*EVAL, "exact-match", "--data", "other.jsonl"), "--data was given twice"),
+        ((*EVAL, "exact-match", "--limit", "1", "--limit", "2"), "--limit was given twice"),
+        ((*EVAL, "exact-match", "--output", "data.jsonl"), "data.jsonl would be replaced"),
+        ((*EVAL, "exact-match", "--where", _too_long()), "cannot be evaluated: Iteration budget exceeded"),
         (("eval", "--data", "https://example.org/x.jsonl", "--evaluators", "exact-match"), "example.org"),
         (("runs", "lst"), "lst"),
         (("catalog", "exact-mach"), "did you mean 'exact-match'?"),
         (("catalog", "--pack", "txt"), "did you mean 'text'?"),
     ],
 )
-def test_a_mistake_is_one_sentence_that_names_the_way_out(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+def test_a_mistake_is_one_sentence_that_names_the_way_out(
+    cli: Cli, folder: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    (folder / "polite.py").write_text(
+        "from evalsi import evaluator\n\n@evaluator\ndef polite(record):\n    return True\n\n"
+        "def of_output(output):\n    return True\n\ndef of_row(row):\n    return True\n"
+    )
     ended = cli(*arguments)
     assert ended.status == 2
     assert said in ended.err
@@ -148,11 +171,69 @@ def test_everything_skipped_is_an_error_with_the_commonest_reason(cli: Cli, fold
     assert "NaN" not in ended.out
 
 
-def test_everything_failed_is_an_error_too(cli: Cli, folder: Path) -> None:
+def test_everything_failed_is_an_error_that_quotes_one_record(cli: Cli, folder: Path) -> None:
     (folder / "checks.py").write_text("def broken(record):\n    raise RuntimeError('no')\n")
     ended = cli(*EVAL, "./checks.py:broken")
     assert ended.status == 1
-    assert "nothing was scored" in ended.err
+    assert "nothing was scored; the commonest reason: exception, e.g. record fr: RuntimeError: no" in ended.err
+
+
+def test_one_failed_record_is_quoted(cli: Cli, folder: Path) -> None:
+    (folder / "checks.py").write_text(
+        "def picky(record):\n    assert record.id != 'jp', 'not\x1b[2J Tokyo'\n    return 1\n"
+    )
+    ended = cli(*EVAL, "./checks.py:picky")
+    assert ended.status == 0
+    assert (
+        "1 result is an error (exception); it is in no mean\n  e.g. record jp: AssertionError: not\\x1b[2J Tokyo"
+        in ended.err
+    )
+
+
+def test_a_field_that_no_record_has_is_answered_with_the_columns_there_are(cli: Cli, folder: Path) -> None:
+    (folder / "qa.csv").write_text("question,answer\nCapital of Peru?,Lima\n")
+    ended = cli("eval", "--data", "qa.csv", "--evaluators", "json-valid")
+    assert ended.status == 1
+    assert "other columns are question, answer; name the right one: --map output=COLUMN" in ended.err
+
+
+def test_evaluators_named_in_two_flags_are_both_used(cli: Cli) -> None:
+    ended = cli(*EVAL, "exact-match,token-f1", "--evaluators", "numeric-match", "--format", "json")
+    assert [summary["metric"] for summary in json.loads(ended.out)] == ["exact-match", "token-f1", "numeric-match"]
+
+
+def test_closed_standard_streams_lose_nothing(folder: Path) -> None:
+    line = " ".join([*command(*EVAL, "exact-match"), "--output", "out.json", "<&- >&- 2>&-"])
+    assert subprocess.run(["sh", "-c", line], cwd=folder, env=environment(), check=False).returncode == 0
+    assert json.loads((folder / "out.json").read_text())["summaries"][0]["n"] == 4
+    assert evalsi("runs", "list", cwd=folder).out.count("exact-match 0.500") == 1
+
+
+def test_a_file_that_cannot_be_written_is_named_and_the_run_is_kept(cli: Cli, folder: Path) -> None:
+    limit = f"ulimit -f 200; exec {' '.join(command(*EVAL, 'wide=exact-match', '--output', 'out.jsonl'))}"
+    write_jsonl(
+        folder / "data.jsonl", [{"id": "é" * 400 + str(i), "output": "a", "reference": "a"} for i in range(900)]
+    )
+    ended = subprocess.run(
+        ["sh", "-c", limit], cwd=folder, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 1
+    assert "is kept; its results: evalsi runs export" in ended.stderr
+    assert "error: out.jsonl: File too large" in ended.stderr
+    assert not list(folder.glob("*out*"))
+
+
+@pytest.mark.skipif(os.fsencode("é") != b"\xc3\xa9", reason="file names are not UTF-8 here")
+def test_a_dataset_whose_name_is_no_unicode_is_graded_and_listed(folder: Path) -> None:
+    name = b"caf\xe9.jsonl"
+    with open(os.fsencode(folder) + b"/" + name, "wb") as file:  # noqa: PTH123 - the name is bytes
+        file.write((folder / "data.jsonl").read_bytes())
+    ended = subprocess.run(
+        [*command("eval", "--data"), name, "--evaluators", "exact-match"],
+        cwd=folder, env=environment(), capture_output=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    assert "caf\ufffd.jsonl" in evalsi("runs", "list", "--format", "json", cwd=folder).out
 
 
 def test_one_metric_without_data_beside_one_with_data_is_fine(cli: Cli) -> None:
@@ -410,3 +491,34 @@ def test_whatever_is_written_in_a_flag_is_answered_and_never_with_a_traceback(cl
         assert ended.status in (0, 1, 2)
 
     check()
+
+
+def test_foreign_code_that_ends_the_process_is_never_a_success(cli: Cli, folder: Path) -> None:
+    (folder / "checks.py").write_text(
+        "class leaves:\n    def __init__(self): raise SystemExit(0)\n    def evaluate(self, record): return 1\n"
+    )
+    assert cli(*EVAL, "./checks.py:leaves").status == 1
+
+
+def test_no_name_moves_the_cursor_of_a_terminal(cli: Cli, folder: Path) -> None:
+    hostile = "\x1b[2J\u202ename"
+    assert cli(*EVAL, "exact-match", "--name", hostile).status == 0
+    (folder / f"{hostile}.jsonl").write_text("{oops")
+    said = [
+        cli("runs", "list"),
+        cli("runs", "show"),
+        cli("report", "nosuch", "-o", "x.html"),
+        cli("runs", "rm", "latest"),
+    ]
+    said.append(cli("eval", "--data", f"{hostile}.jsonl", "--evaluators", "exact-match"))
+    for ended in said:
+        assert "\x1b" not in ended.out + ended.err
+        assert "\u202e" not in ended.out + ended.err
+        assert "\\x1b[2J\\u202ename" in ended.out + ended.err
+
+
+def test_a_label_of_any_length_leaves_the_table_a_table(cli: Cli, folder: Path) -> None:
+    (folder / "checks.py").write_text("def wordy(record):\n    return 'label' + 'x' * 100_000\n")
+    ended = cli(*EVAL, "./checks.py:wordy")
+    assert max(map(len, ended.out.splitlines())) <= 100
+    assert "labelxxx" in ended.out

@@ -209,3 +209,15 @@ def test_a_fault_of_ours_says_that_it_is_one(cli: Cli, monkeypatch: pytest.Monke
     with pytest.raises(ZeroDivisionError):
         cli("doctor")
     assert "this is a fault of evalsi" in capsys.readouterr().err
+
+
+def test_labels_of_records_that_are_not_in_the_run_are_counted(cli: Cli, folder: Path) -> None:
+    assert cli("eval", "--data", "data.jsonl", "--evaluators", "exact-match").status == 0
+    (folder / "labels.csv").write_text("id,label\nfr,pass\njp,fail\ngone,pass\n")
+    labels = ("judge", "calibrate", "--labels", "labels.csv", "--metric", "exact-match", "--passing-from", "0.5")
+    wrong = cli(*labels)
+    assert wrong.status == 2
+    assert "name the right one: --record-column NAME; columns: id, label" in wrong.err
+    ended = cli(*labels, "--record-column", "id", "--label-column", "label")
+    assert ended.status == 0
+    assert "note: 1 of 3 labelled records are not in the run" in ended.err

@@ -113,5 +113,11 @@ def test_flags_are_split_at_their_first_equals_sign() -> None:
             mapping_of_flags(flags)
 
 
+def test_several_mappings_in_one_flag_are_refused_and_a_template_may_look_like_them() -> None:
+    with pytest.raises(InvalidSpecError, match="give the flag once for each"):
+        mapping_of_flags(["input=question,output=answer"])
+    assert mapping_of_flags(["input={a},output={b}"]) == {"input": "{a},output={b}"}
+
+
 def test_a_made_id_does_not_depend_on_the_mapping() -> None:
     assert mapped({"input": "question"}).id == mapped({"input": "topic"}).id == mapped({}).id

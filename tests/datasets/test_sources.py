@@ -3,7 +3,9 @@
 import gzip
 import io
 import json
+import os
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -161,6 +163,17 @@ def test_standard_input_is_sniffed_and_read_twice(monkeypatch: pytest.MonkeyPatc
         assert dataset.name == "stdin"
         assert list(dataset) == RECORDS
         assert list(dataset) == RECORDS
+
+
+def test_a_pipe_with_a_name_is_read_twice(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(LINES,))
+    writer.start()
+    dataset = open_dataset(pipe)
+    writer.join()
+    assert list(dataset) == RECORDS
+    assert list(dataset) == RECORDS
 
 
 def test_a_folder_and_a_pattern_are_read_in_order_of_names(tmp_path: Path) -> None:

@@ -106,6 +106,81 @@ def test_an_asking_evaluator_past_its_deadline_is_a_timeout_of_its_own() -> None
     assert (columns.notes[0].error_kind, columns.notes[0].fault) == (ErrorKind.TIMEOUT, Fault.JUDGE)
 
 
+def test_an_asking_evaluator_without_a_judge_keeps_the_deadline_of_all_others() -> None:
+    @evaluator(name="slow")
+    async def slow(record: Record) -> bool:
+        await asyncio.sleep(60)
+        return True
+
+    (columns,) = columns_of(Panel(evaluators=bound(slow), deadline_s=0.05), [record("a")])
+    assert (columns.notes[0].error_kind, columns.notes[0].fault) == (ErrorKind.TIMEOUT, Fault.EVALUATOR)
+
+
+def test_a_dataset_evaluator_that_fails_in_a_thousand_ways_keeps_few_reasons() -> None:
+    @evaluator(name="picky", scope="dataset")
+    class Picky:
+        def map(self, records: Sequence[Record]) -> int:
+            raise ValueError(records[0].id)
+
+        def merge(self, left: int, right: int) -> int:
+            return left + right
+
+        def reduce(self, state: int) -> int:
+            return state
+
+    evaluation = Evaluation(Panel(evaluators=bound(Picky)))
+    for batch in batches([record(str(number)) for number in range(1000)]):
+        evaluation.observe(batch)
+    counts = evaluation.finish_now()[0].notes[0].details[""]
+    assert counts["errors"] == 1000
+    assert len(counts["error_reasons"]) < 30
+
+
+class _WithoutTextError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize("raised", [asyncio.CancelledError(), SystemExit(4), GeneratorExit(), _WithoutTextError()])
+def test_an_asking_evaluator_that_tries_to_end_the_run_costs_one_record(raised: BaseException) -> None:
+    @evaluator(name="rude")
+    async def rude(record: Record) -> bool:
+        await asyncio.sleep(0)
+        if record.id == "odd":
+            raise raised
+        return True
+
+    (columns,) = columns_of(Panel(evaluators=bound(rude)), [record("a"), record("odd"), record("b")])
+    assert list(columns.outcomes) == [SCORED, ERROR, SCORED]
+    assert columns.notes[1].error_kind is ErrorKind.EXCEPTION
+
+
+@pytest.mark.parametrize("raised", [SystemExit(0), _WithoutTextError()])
+def test_an_evaluator_of_sessions_or_datasets_that_tries_to_end_the_run_costs_its_own_result(
+    raised: BaseException,
+) -> None:
+    @evaluator(name="rude-session", scope="session")
+    def rude_session(records: Sequence[Record]) -> bool:
+        raise raised
+
+    @evaluator(name="rude-dataset", scope="dataset")
+    class RudeDataset:
+        def map(self, records: Sequence[Record]) -> int:
+            return 1
+
+        def merge(self, left: int, right: int) -> int:
+            return left + right
+
+        def reduce(self, state: int) -> int:
+            raise raised
+
+    evaluation = Evaluation(Panel(evaluators=bound(rude_session, RudeDataset)))
+    for batch in batches([record("a", session_id="s")]):
+        evaluation.observe(batch)
+    whole = evaluation.finish_now()
+    assert [list(columns.outcomes) for columns in whole] == [[ERROR], [ERROR]]
+
+
 def test_a_record_without_what_is_required_is_skipped_with_the_reason() -> None:
     (columns,) = columns_of(
         Panel(evaluators=bound(equal)), [record("a", None), record("b", reference=None), record("c")]

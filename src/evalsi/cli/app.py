@@ -8,11 +8,11 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import cast
 
 import click
 
-from evalsi.cli.terminal import write_plainly
-from evalsi.core.inert import inert_log
+from evalsi.cli.terminal import open_standard_streams, say, write_plainly
 from evalsi.core.version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -73,6 +73,7 @@ def app() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Runs one command and returns its exit status: 0 done, 1 error, 2 usage, 3 a gate failed, 4 inconclusive."""
+    open_standard_streams()
     write_plainly()
     try:
         status = app.main(args=list(arguments), prog_name="evalsi", standalone_mode=False, obj=tuple(arguments))
@@ -88,18 +89,35 @@ def run(arguments: Sequence[str]) -> int:
         # Whoever read our output has what was wanted; what is still buffered must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except OSError as error:
-        click.echo(f"error: {error.filename or 'the system'}: {error.strerror or error}", err=True)
-        return 1
     except KeyboardInterrupt:
         click.echo("stopped", err=True)
         return 130
+    except SystemExit as stop:
+        # Never ours. Passed on, a 0 from foreign code would say that all was done, and a 3 that a gate failed.
+        say(f"error: code that this command loaded ended it: SystemExit {stop.code}")
+        return 1
     except Exception as error:
-        from evalsi.core.errors import EvalsiError
-
-        if not isinstance(error, EvalsiError):
-            click.echo("this is a fault of evalsi, not of what was asked; please report it with what follows", err=True)
-            raise
-        click.echo(inert_log(f"error: {error}"), err=True)
-        return error.exit_status
+        return _told(error)
     return status if isinstance(status, int) else 0
+
+
+def _told(error: Exception) -> int:
+    """Says what went wrong in one sentence; the exit status. What is no error of the tree or the system is raised."""
+    from evalsi.core.errors import EvalsiError
+
+    if isinstance(error, ExceptionGroup):  # several tasks failed, of one cause
+        failed = cast("ExceptionGroup[Exception]", error)
+        return _told(failed.exceptions[0])
+    match error:
+        case EvalsiError():
+            say(f"error: {error}")
+            return error.exit_status
+        case OSError():
+            say(f"error: {error.filename or 'the system'}: {error.strerror or error}")
+            return 1
+        case MemoryError():
+            say("error: memory is used up; what was graded is kept, and the same command continues it")
+            return 1
+        case _:
+            click.echo("this is a fault of evalsi, not of what was asked; please report it with what follows", err=True)
+            raise error

@@ -1,6 +1,5 @@
 """`evalsi eval`: grade outputs that exist."""
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,12 @@ import click
 from evalsi.cli.collector import tune_collector
 from evalsi.cli.judge_options import judge_choice_of, judge_options
 from evalsi.cli.metric_table import FORMATS, print_summaries
+from evalsi.cli.once import OnceCommand
 from evalsi.cli.progress import ProgressLine, StopSwitch
 from evalsi.cli.terminal import say
 
 
-@click.command(name="eval")
+@click.command(name="eval", cls=OnceCommand)
 @click.option(
     "--data",
     required=True,
@@ -24,8 +24,9 @@ from evalsi.cli.terminal import say
 @click.option(
     "--evaluators",
     required=True,
+    multiple=True,
     metavar="LIST",
-    help="Comma-separated references, e.g. exact-match,rouge or strict=exact-match,./checks.py:polite.",
+    help="Comma-separated references, e.g. exact-match,rouge or strict=exact-match,./checks.py:polite. Repeatable.",
 )
 @click.option(
     "--map",
@@ -102,18 +103,23 @@ def evaluate(**flags: Any) -> int:
     Exit status: 0 scored, 1 an error or nothing scored, 2 a mistake in what was asked.
     """  # noqa: D301 - \b is click's
     from evalsi.core.errors import NothingScoredError
+    from evalsi.core.whole_file import check_place
+    from evalsi.results.nothing_scored import error_example, why_nothing_scored
     from evalsi.results.save import check_path
     from evalsi.score.score_dataset import score_dataset_now
     from evalsi.settings import Settings
     from evalsi.wiring import scoring
 
     tune_collector()
+    inputs = [flags[name] for name in ("data", "baseline", "judge_recording") if flags[name]]
     if flags["output"] is not None:
         check_path(Path(flags["output"]))
+        check_place(Path(flags["output"]), inputs)
     if flags["report_path"] is not None:
         from evalsi.report.write import check_report_path
 
         check_report_path(Path(flags["report_path"]))
+        check_place(Path(flags["report_path"]), inputs)
     request = _request(flags)
     with (
         StopSwitch() as switch,
@@ -123,6 +129,8 @@ def evaluate(**flags: Any) -> int:
         scored = score_dataset_now(job)
         progress.clear()
         _write_files(scored.run, flags)
+        why_nothing = why_nothing_scored(scored.run) if scored.nothing_scored else ""
+        example = error_example(scored.run)
     if scored.resumed_rows and not flags["quiet"]:
         say(f"continued an interrupted run: {scored.resumed_rows:,} records were already graded")
     print_summaries(scored.run.summaries, flags["output_format"])
@@ -130,21 +138,25 @@ def evaluate(**flags: Any) -> int:
         say(f"stopped after {_graded(scored.run.summaries)} records; run the same command again to continue")
         return 130
     if scored.nothing_scored:
-        raise NothingScoredError("nothing was scored", hint=_why_nothing(scored.run.summaries))
+        raise NothingScoredError("nothing was scored", hint=why_nothing)
     if not flags["quiet"]:
-        _say_what_next(scored.run, flags)
+        _say_what_next(scored.run, flags, example)
     return 0
 
 
 def _write_files(run: Any, flags: dict[str, Any]) -> None:
     from evalsi.results.save import save
 
-    if flags["output"] is not None:
-        save(run, Path(flags["output"]))
-    if flags["report_path"] is not None:
-        from evalsi.report.write import write_report
+    try:
+        if flags["output"] is not None:
+            save(run, Path(flags["output"]))
+        if flags["report_path"] is not None:
+            from evalsi.report.write import write_report
 
-        write_report(run, Path(flags["report_path"]))
+            write_report(run, Path(flags["report_path"]))
+    except OSError:
+        say(f"run {run.manifest.run_id[:8]} is kept; its results: evalsi runs export {run.manifest.run_id[:8]} FILE")
+        raise
 
 
 def _request(flags: dict[str, Any]) -> Any:
@@ -156,7 +168,7 @@ def _request(flags: dict[str, Any]) -> Any:
 
     request = ScoreRequest(
         data=flags["data"],
-        evaluators=chosen_by_flags(flags["evaluators"], flags["params"]),
+        evaluators=chosen_by_flags(",".join(flags["evaluators"]), flags["params"]),
         dataset=DatasetOptions(
             mapping=mapping_of_flags(flags["mappings"]),
             where=flags["where"],
@@ -197,21 +209,15 @@ def _graded(summaries: Sequence[Any]) -> str:
     return f"{max((summary.total for summary in summaries), default=0):,}"
 
 
-def _why_nothing(summaries: Sequence[Any]) -> str:
-    reasons = Counter[str]()
-    for summary in summaries:
-        reasons.update({**summary.skip_reasons, **summary.error_kinds})
-    if not reasons:
-        return "see the notes of each metric"
-    ((commonest, _),) = reasons.most_common(1)
-    return f"the commonest reason: {commonest}"
-
-
-def _say_what_next(run: Any, flags: dict[str, Any]) -> None:
+def _say_what_next(run: Any, flags: dict[str, Any], example: str) -> None:
     errors = sum(summary.errors for summary in run.summaries)
     if errors:
         kinds = sorted({kind for summary in run.summaries for kind in summary.error_kinds})
-        say(f"{errors:,} results are errors ({', '.join(kinds)}); they are in no mean")
+        if errors == 1:
+            say(f"1 result is an error ({kinds[0]}); it is in no mean")
+        else:
+            say(f"{errors:,} results are errors ({', '.join(kinds)}); they are in no mean")
+        say(f"  e.g. {example}")
     short = run.manifest.run_id[:8]
     if flags["report_path"] is None:
         say(f"run {short} kept; next: evalsi report {short} -o report.html")

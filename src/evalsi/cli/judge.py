@@ -67,6 +67,9 @@ def calibrate(run: str, **flags: Any) -> None:
             now=SystemClock().now(),
         )
     keep_calibration(record, settings)
+    missing = len(labels) - record.calibration.cases
+    if missing:
+        say(f"note: {missing} of {len(labels)} labelled records are not in the run, and count for nothing")
     if flags["output_format"] == "json":
         print(as_json(record))
         return
@@ -93,7 +96,7 @@ def _print(record: Any) -> None:
 
     found = record.calibration
     say(
-        f"{record.evaluator} by {record.judge or 'an unknown judge'}: {found.compared} cases compared, {found.people} people, "
+        f"{record.evaluator} by {record.judge or 'an unknown judge'}: {found.compared} cases compared, {found.people} {'person' if found.people == 1 else 'people'}, "
         f"{found.errors} without a verdict, {found.split} on which people are split"
     )
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))

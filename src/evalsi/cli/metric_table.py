@@ -10,6 +10,8 @@ from evalsi.core.inert import inert_cell, markdown_text, printable
 from evalsi.schema import MetricKind, MetricSummary
 
 BAR_WIDTH = 21
+LABEL_WIDTH = 24
+"""An evaluator may give any text as a label; a table shows its beginning."""
 FORMATS = ("table", "json", "csv", "md")
 
 
@@ -41,7 +43,10 @@ def mean_text(summary: MetricSummary) -> str:
     """The mean; of labels, the counts of the commonest."""
     if summary.kind is MetricKind.LABEL:
         common = sorted(summary.labels.items(), key=lambda item: -item[1])[:3]
-        return " ".join(f"{label}:{count}" for label, count in common)
+        return " ".join(
+            f"{label if len(label) <= LABEL_WIDTH else label[: LABEL_WIDTH - 1] + '…'}:{count}"
+            for label, count in common
+        )
     unit = f" {summary.unit}" if summary.unit and summary.mean is not None else ""
     return figure(summary.mean) + unit
 

@@ -39,6 +39,8 @@ def list_runs(limit: int, labels: tuple[str, ...], output_format: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from evalsi.core.inert import printable
+
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column, widest in (
         ("run", 8),
@@ -52,7 +54,14 @@ def list_runs(limit: int, labels: tuple[str, ...], output_format: str) -> None:
         table.add_column(column, justify=right, no_wrap=True, overflow="ellipsis", max_width=widest)
     for row in found:
         when = row.created_at[:16].replace("T", " ")
-        table.add_row(row.id[:8], when, row.status, f"{row.rows:,}", Text(row.name), Text(row.headline))
+        table.add_row(
+            row.id[:8],
+            when,
+            row.status,
+            f"{row.rows:,}",
+            Text(printable(row.name, one_line=True)),
+            Text(printable(row.headline, one_line=True)),
+        )
     console().print(table)
 
 

@@ -2,10 +2,11 @@
 
 import codecs
 import io
+import os
 import sys
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
-from evalsi.core.inert import inert_log
+from evalsi.core.inert import inert_log, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,6 +42,23 @@ _PLAIN = {"–": "-", "→": ">", "…": "~", "·": ".", "├": "[", "┤": "]",
 _PLAINLY = "evalsi.plainly"
 
 
+def open_standard_streams() -> None:
+    """Opens on nothing what our caller closed of standard input, output and error.
+
+    Else the next file that is opened, the store say, gets the number of standard error, and messages are written into it.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            null = os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
+
+
 def write_plainly() -> None:
     """Makes standard output and error take any text: what their encoding lacks is replaced, or shown as an escape."""
     codecs.register_error(_PLAINLY, _plainly)
@@ -70,8 +88,11 @@ def console() -> "Console":
 
 
 def say(message: str) -> None:
-    """One line for a person, on standard error, so that standard output stays data."""
-    print(inert_log(message), file=sys.stderr, flush=True)
+    """A message for a person, on standard error, so that standard output stays data.
+
+    It may hold what others wrote, a name or a reason: nothing in it moves the cursor or commands a build.
+    """
+    print(inert_log(printable(message)), file=sys.stderr, flush=True)
 
 
 def figure(value: float | None, digits: int = 3) -> str:

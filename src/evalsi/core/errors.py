@@ -296,8 +296,17 @@ def crossing(subject: str) -> Generator[None]:
         yield
     except (SkipRecord, EvalsiError):
         raise
-    except Exception as error:
-        raise MeasurementError(f"{subject} raised {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise MeasurementError(f"{subject} raised {described(error)}") from error
+
+
+def described(error: BaseException) -> str:
+    """Type and text of what an outsider raised; the type alone where its text is empty or cannot be made."""
+    try:
+        text = str(error)
+    except Exception:
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def suggestion(name: str, known: Iterable[str]) -> str | None:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from evalsi.core.errors import NotFoundError, PluginError
+from evalsi.core.errors import NotFoundError, PluginError, described
 
 ANYTHING = (Exception, SystemExit)
 """What the code of others may raise while it is imported; it must not end our process."""
@@ -30,7 +30,7 @@ def load_module(place: str, *, folder: Path | None = None) -> Any:
     try:
         return importlib.import_module(place)
     except ANYTHING as error:
-        raise PluginError(f"module {place!r} cannot be imported: {error}") from error
+        raise PluginError(f"module {place!r} cannot be imported: {described(error)}") from error
 
 
 def _load_file(path: Path) -> Any:
@@ -53,5 +53,5 @@ def _load_file(path: Path) -> Any:
         exec(compile(content, str(path), "exec"), module.__dict__)  # noqa: S102 - running the file is what was asked
     except ANYTHING as error:
         del sys.modules[name]
-        raise PluginError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
+        raise PluginError(f"{path} cannot be loaded: {described(error)}") from error
     return module

@@ -71,9 +71,9 @@ class Condition:
             "usage": {} if record.usage is None else msgspec.to_builtins(record.usage),
             "row": row,
         }
-        value = self._compiled.eval(data=data)
+        value = self._value(data, part, place)
         if value.type() == self._error and "out of range" in str(value.plain_value()):
-            value = self._compiled.eval(data=_within_int64(data))
+            value = self._value(_within_int64(data), part, place)
         if value.type() == self._bool:
             return bool(value.plain_value())
         if value.type() == self._error:
@@ -87,6 +87,17 @@ class Condition:
         raise InvalidSpecError(
             f"the condition {self._text!r} gives {value.type().name()} here, not true or false", where=part.where(place)
         )
+
+    def _value(self, data: dict[str, Any], part: Part, place: int) -> Any:
+        """What the condition gives; beyond its budget of steps CEL raises instead of giving an error."""
+        try:
+            return self._compiled.eval(data=data)
+        except (RuntimeError, ValueError) as error:
+            raise InvalidSpecError(
+                f"the condition {self._text[:200]!r} cannot be evaluated: {str(error).partition(': ')[2] or error}",
+                where=part.where(place),
+                hint="write a shorter one",
+            ) from None
 
 
 def _explained(text: str) -> UsageError:

@@ -118,10 +118,12 @@ class _Table:
         except csv.Error as error:
             raise InvalidDataError(f"the header cannot be read: {error}", where=self._part.where(1)) from None
         columns = [cell.strip() or f"column_{number}" for number, cell in enumerate(cells, 1)]
+        numbers: dict[str, int] = {}
         for number, column in enumerate(columns, 1):
-            if column in columns[: number - 1]:
+            earlier = numbers.setdefault(column, number)
+            if earlier != number:
                 raise InvalidDataError(
-                    f"two columns are called {column!r}: number {columns.index(column) + 1} and number {number}",
+                    f"two columns are called {column!r}: number {earlier} and number {number}",
                     where=self._part.where(1),
                     hint="rename one of them",
                 )

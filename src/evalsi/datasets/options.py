@@ -1,10 +1,12 @@
 """What a user may say about how a dataset is read. One noun, because every door hands all of it on."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from evalsi.core.errors import InvalidSpecError, UnknownNameError
+from evalsi.datasets.mapping import FIELDS
 
 Format = Literal["jsonl", "json", "csv", "tsv", "parquet"]
 FORMATS: tuple[Format, ...] = ("jsonl", "json", "csv", "tsv", "parquet")
@@ -44,6 +46,10 @@ class DatasetOptions:
                 raise InvalidSpecError(f"{name} must be at least 1, not {size}")
 
 
+_SEVERAL = re.compile(rf"[^{{}}]*,\s*(?:{'|'.join(FIELDS)})\s*=")
+"""`question,output=answer`: what a comma-separated list leaves behind the first `=`. Templates may hold anything."""
+
+
 def mapping_of_flags(flags: Sequence[str]) -> dict[str, str]:
     """Flags such as `input=question` as a mapping; only the first `=` separates.
 
@@ -58,5 +64,9 @@ def mapping_of_flags(flags: Sequence[str]) -> dict[str, str]:
             raise InvalidSpecError(f"{flag!r} is no mapping", hint="write field=column, for example input=question")
         if target in mapping:
             raise InvalidSpecError(f"{target!r} is mapped twice: to {mapping[target]!r} and to {expression!r}")
+        if _SEVERAL.match(expression):
+            raise InvalidSpecError(
+                f"{flag!r} maps several fields", hint="give the flag once for each: --map id=qid --map input=question"
+            )
         mapping[target] = expression
     return mapping

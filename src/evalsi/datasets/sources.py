@@ -117,6 +117,9 @@ def _of_path(path: Path, file_format: str | None) -> list[Part]:
 def _of_file(path: Path, file_format: str | None) -> Part:
     if not path.exists():
         raise NotFoundError("there is no such file", where=str(path), hint=_nearest_file(path))
+    if path.is_fifo():  # `--data <(command)` of a shell: it can be read once, as standard input
+        with path.open("rb") as stream:
+            return _of_bytes(ByteSource.of_stream(stream, str(path)), file_format or _FORMATS.get(_suffix(path)))
     source = ByteSource(name=str(path), path=path)
     suffix = _suffix(path)
     if file_format is None and suffix == ".json":
@@ -175,5 +178,5 @@ def _nearest_file(path: Path) -> str | None:
         names = [file.name for file in path.parent.iterdir()]
     except OSError:
         return None
-    near = difflib.get_close_matches(path.name, names, n=1)
+    near = difflib.get_close_matches(path.name, [name for name in names if name != path.name], n=1)
     return f"did you mean {str(path.with_name(near[0]))!r}?" if near else None

@@ -142,11 +142,17 @@ def _choice(choice: Choice) -> str | EvaluatorRef | Definition:
     return choice if isinstance(choice, (str, EvaluatorRef, Definition)) else evaluator(choice)
 
 
-def _outside_any_loop(work: Callable[[], T]) -> T:
-    """Calls `work` where it may start an event loop: here, or in a thread when a loop is already running here."""
+def _in_a_loop() -> bool:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
+        return False
+    return True
+
+
+def _outside_any_loop(work: Callable[[], T]) -> T:
+    """Calls `work` where it may start an event loop: here, or in a thread when a loop is already running here."""
+    if not _in_a_loop():
         return work()
     outcome: list[T] = []
     failure: list[BaseException] = []

@@ -10,6 +10,7 @@ from evalsi.core.errors import GateFailedError, NothingScoredError, UnknownNameE
 from evalsi.engine.columns import results
 from evalsi.results.flat_table import to_arrow, to_pandas, to_polars
 from evalsi.results.graded_run import GradedRun
+from evalsi.results.nothing_scored import why_nothing_scored
 from evalsi.results.read_document import read_document
 from evalsi.results.save import save
 from evalsi.results.text_table import as_html, as_text
@@ -48,7 +49,9 @@ class EvalResult:
         return iter(self.summaries)
 
     def __str__(self) -> str:
-        return self.table()
+        if any(summary.n for summary in self.summaries):
+            return self.table()
+        return f"{self.table()}\nnothing was scored; {why_nothing_scored(self.run)}"
 
     def __repr__(self) -> str:
         parts = [f"{each.metric}={each.mean:.3f}" for each in self.summaries[:4] if each.mean is not None]
@@ -118,6 +121,7 @@ class EvalResult:
             NothingScoredError: there is no figure: no data is never a pass.
             GateFailedError: the figure is out of bounds.
         """
+        __tracebackhide__ = True  # pytest shows the caller's line, not ours
         if min is None and max is None:
             raise UsageError("a gate needs a bound", hint="give min or max")
         summary = self[metric]

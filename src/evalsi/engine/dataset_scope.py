@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from evalsi.core.errors import crossing
+from evalsi.core.errors import crossing, described
+from evalsi.core.python_module import ANYTHING
 from evalsi.engine.columns import EvaluatorColumns
 from evalsi.engine.measure import builder_for, record_failure
 from evalsi.engine.requirements import requirement_check
+from evalsi.engine.summary import MAX_REASONS
 from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.schema import Record
 
@@ -35,12 +37,14 @@ class DatasetFold:
             return
         try:
             self._merge(self.evaluator.instance.map(fit), len(fit))
-        except Exception:
+        except ANYTHING:
             for record in fit:
                 try:
                     self._merge(self.evaluator.instance.map([record]), 1)
-                except Exception as error:
-                    reason = f"{type(error).__name__}: {error}"
+                except ANYTHING as error:
+                    reason = described(error)
+                    if reason not in self.failed and len(self.failed) >= MAX_REASONS:
+                        reason = "other reasons"
                     self.failed[reason] = self.failed.get(reason, 0) + 1
 
     def reduce(self) -> EvaluatorColumns:

@@ -7,12 +7,12 @@ and the number of records in flight is bounded, so memory does not grow with the
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from evalsi.core.errors import DeadlineError, MeasurementError
+from evalsi.core.errors import DeadlineError, MeasurementError, crossing, described
 from evalsi.engine.columns import ColumnsBuilder, EvaluatorColumns
 from evalsi.engine.dataset_scope import DatasetFold
 from evalsi.engine.measure import builder_for, measure, put_spans, record_failure, subjects_of
@@ -235,12 +235,13 @@ class Lanes:
     async def _value(self, evaluator: BoundEvaluator, subjects: Sequence[Any]) -> Any:
         assert evaluator.call is not None
         if not evaluator.is_async:
-            return evaluator.call(*subjects)
-        deadline_s = self._panel.asking_deadline_s
+            with crossing(evaluator.name):
+                return evaluator.call(*subjects)
+        deadline_s = self._panel.asking_deadline_s if _asks_judge(evaluator) else self._panel.deadline_s
         scope = asyncio.timeout(deadline_s)
         try:
             async with scope:
-                return await evaluator.call(*subjects)
+                return await _foreign(evaluator.call(*subjects))
         except TimeoutError as error:
             if scope.expired():
                 fault = Fault.JUDGE if _asks_judge(evaluator) else Fault.EVALUATOR
@@ -250,3 +251,19 @@ class Lanes:
 
 def _asks_judge(evaluator: BoundEvaluator) -> bool:
     return "judge" in evaluator.definition.requires
+
+
+async def _foreign(value: Awaitable[Any]) -> Any:
+    """What foreign code gives. What it raises to end the task or the process is a failure of its own row.
+
+    A cancellation that we asked for passes; our own Ctrl-C does too.
+    """
+    try:
+        return await value
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise MeasurementError("the evaluator cancelled itself") from None
+    except (SystemExit, GeneratorExit) as error:
+        raise MeasurementError(f"the evaluator raised {described(error)}") from None

@@ -9,7 +9,7 @@ from math import isfinite
 from time import perf_counter
 from typing import Any
 
-from evalsi.core.errors import MeasurementError, ScoreError, SkipRecord
+from evalsi.core.errors import MeasurementError, ScoreError, SkipRecord, described
 from evalsi.engine.columns import SCORED, ColumnsBuilder, EvaluatorColumns
 from evalsi.engine.requirements import requirement_check
 from evalsi.evaluators.binding import BoundEvaluator
@@ -170,5 +170,4 @@ def record_failure(builder: ColumnsBuilder, row: int, error: Exception) -> None:
         builder.fail(row, error)
     else:
         kind = ErrorKind.TIMEOUT if isinstance(error, TimeoutError) else ErrorKind.EXCEPTION
-        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        builder.fail(row, MeasurementError(text, kind=kind))
+        builder.fail(row, MeasurementError(described(error), kind=kind))

@@ -13,9 +13,9 @@ class Panel:
 
     evaluators: tuple[BoundEvaluator, ...]
     deadline_s: float = 60.0
-    """Wall-clock seconds one computing evaluator may take over one record."""
+    """Wall-clock seconds one evaluator may take over one record."""
     asking_deadline_s: float = 300.0
-    """The same for evaluators that wait for something; a judge's own deadlines and retries lie within it."""
+    """The same for evaluators that ask a judge, whose own deadlines and retries lie within it."""
     concurrency: int = 16
     """Asking (async) evaluations in flight at once."""
     processes: int = 0

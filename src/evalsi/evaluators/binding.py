@@ -236,9 +236,12 @@ def _parameters(definition: Definition, target: Callable[..., Any], *, allowed: 
         if parameter.name in allowed:
             names.append(parameter.name)
         elif parameter.default is inspect.Parameter.empty:
+            hint = f"an evaluator of this scope may ask for: {', '.join(allowed)}"
+            if "record" in allowed:
+                field = parameter.name if parameter.name in Record.__struct_fields__ else ""
+                hint += f"; write record.{field}" if field else f"; call its argument record, not {parameter.name}"
             raise UsageError(
-                f"{definition.name} asks for an argument {parameter.name!r} that nothing provides",
-                hint=f"an evaluator of this scope may ask for: {', '.join(allowed)}",
+                f"{definition.name} asks for an argument {parameter.name!r} that nothing provides", hint=hint
             )
     return names
 

@@ -36,6 +36,12 @@ def load(reference: str) -> Definition:
     """
     if ":" in reference:
         return _load_object(reference)
+    if reference.endswith(".py"):
+        names = _evaluators_in(load_module(reference))
+        hint = f"it has {', '.join(names)}" if names else "it has none: decorate a function with @evaluator"
+        raise UsageError(
+            f"{reference} is a file and the evaluator in it is not named", hint=f"write {reference}:NAME; {hint}"
+        )
     path, _, version = reference.partition("@")
     pack, _, name = path.rpartition("/")
     definition = _load_named(pack, name, reference)
@@ -85,7 +91,9 @@ def _load_named(pack: str, name: str, reference: str) -> Definition:
                     if definition.name == name:
                         return definition
     known = builtin_names() + [point.name for point in entry_points(group=EVALUATOR_GROUP)]
-    raise UnknownNameError("evaluator", reference if pack else name, known)
+    unknown = UnknownNameError("evaluator", reference if pack else name, known)
+    unknown.hint = unknown.hint or "see: evalsi catalog"
+    raise unknown
 
 
 def _load_builtin(pack: str, name: str) -> Definition:
@@ -124,9 +132,12 @@ def _load_object(reference: str) -> Definition:
     module = load_module(place)
     found = getattr(module, attribute, None)
     if found is None:
-        candidates = [name for name in dir(module) if isinstance(getattr(module, name, None), Definition)]
-        raise UnknownNameError("evaluator", attribute, candidates, where=place)
+        raise UnknownNameError("evaluator", attribute, _evaluators_in(module), where=place)
     return _as_definition(found, reference)
+
+
+def _evaluators_in(module: Any) -> list[str]:
+    return [name for name in dir(module) if isinstance(getattr(module, name, None), Definition)]
 
 
 def _as_definition(value: Any, reference: str) -> Definition:

@@ -17,6 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from evalsi.core.version import __version__
+from evalsi.core.whole_file import whole_file
 from evalsi.report import figures, plot
 from evalsi.report.case_view import case_view, flip_view
 from evalsi.report.comparison import ComparedMetric
@@ -36,10 +37,8 @@ _OPTIONS = ReportOptions()
 def write_html(run: GradedRun, path: Path, *, options: ReportOptions = _OPTIONS) -> None:
     """Writes the report beside `path` and moves it there when it is whole."""
     findings = gather(run, options)
-    unfinished = path.with_name(path.name + ".unfinished")
-    with unfinished.open("w", encoding="utf-8", newline="\n") as file:
+    with whole_file(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(_environment().get_template("report.html.jinja").generate(**_page(findings)))
-    unfinished.replace(path)
 
 
 def html_report(run: GradedRun, options: ReportOptions = _OPTIONS) -> str:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from evalsi.core.errors import UsageError
+from evalsi.core.whole_file import check_place, whole_file
 from evalsi.report.report_options import ReportOptions
 from evalsi.results.graded_run import GradedRun
 
@@ -16,20 +17,19 @@ def write_report(run: GradedRun, path: Path, options: ReportOptions | None = Non
     from evalsi.report.markdown_report import write_markdown
 
     check_report_path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     chosen = options or ReportOptions()
-    match path.suffix.lower():
-        case ".md":
-            path.write_text(write_markdown(run, options=chosen), encoding="utf-8")
-        case ".xml":
-            write_junit(run, path, comparison=chosen.comparison)
-        case _:
-            write_html(run, path, options=chosen)
+    with whole_file(path) as unfinished:
+        match path.suffix.lower():
+            case ".md":
+                unfinished.write_text(write_markdown(run, options=chosen), encoding="utf-8")
+            case ".xml":
+                write_junit(run, unfinished, comparison=chosen.comparison)
+            case _:
+                write_html(run, unfinished, options=chosen)
 
 
 def check_report_path(path: Path) -> None:
     """Refuses, before any work, a path that `write_report` would refuse after it."""
     if path.suffix.lower() not in ENDINGS:
         raise UsageError(f"{path.name}: a report is written as {' or '.join(ENDINGS)}")
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder", hint="name a file")
+    check_place(path)

@@ -2,12 +2,12 @@
 
 import csv
 import importlib.util
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 from evalsi.core.errors import MissingExtraError, UsageError
 from evalsi.core.inert import inert_cell
+from evalsi.core.whole_file import check_place, whole_file
 from evalsi.results.document import result_lines_of, write_document
 from evalsi.results.flat_table import column_types, flat_batches, write_parquet
 from evalsi.results.graded_run import GradedRun
@@ -21,13 +21,8 @@ def save(run: GradedRun, path: Path) -> None:
         MissingExtraError: Parquet without pyarrow.
     """
     check_path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".unfinished")
-    try:
+    with whole_file(path) as unfinished:
         _WRITERS[path.suffix.lower()](run, unfinished)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def check_path(path: Path) -> None:
@@ -39,11 +34,7 @@ def check_path(path: Path) -> None:
         )
     if path.suffix.lower() == ".parquet" and importlib.util.find_spec("pyarrow") is None:
         raise MissingExtraError("writing Parquet", "arrow")
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder", hint="name a file")
-    folder = next(folder for folder in path.absolute().parents if folder.exists())
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise UsageError(f"{path} cannot be written: {folder} is no folder that may be written to")
+    check_place(path)
 
 
 def _write_jsonl(run: GradedRun, path: Path) -> None:

@@ -38,10 +38,13 @@ def read_labels(dataset: Dataset, columns: LabelColumns) -> dict[str, dict[str, 
     """
     labels: dict[str, dict[str, Value]] = {}
     for row in dataset.records():
-        cells: dict[str, Any] = dict(row.metadata)
-        for column in (columns.record, columns.label):
+        cells: dict[str, Any] = {"id": row.id, **row.metadata}
+        for column, flag in ((columns.record, "--record-column"), (columns.label, "--label-column")):
             if column not in cells:
-                raise UnknownNameError("column of labels", column, cells, where=dataset.name)
+                unknown = UnknownNameError("column of labels", column, cells, where=dataset.name)
+                near = f"{unknown.hint} " if str(unknown.hint).startswith("did you mean") else ""
+                unknown.hint = f"{near}name the right one: {flag} NAME; columns: {', '.join(cells)}"
+                raise unknown
         record, person = str(cells[columns.record]), str(cells.get(columns.person, ""))
         label = _label(cells[columns.label])
         if label is None:

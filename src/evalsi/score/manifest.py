@@ -60,10 +60,10 @@ def make_manifest(
         python_version=platform.python_version(),
         platform=f"{platform.system()}-{platform.release()}-{platform.machine()}",
         packages=installed_versions(MEASURING_PACKAGES),
-        argv=list(circumstances.argv),
+        argv=[_as_unicode(argument) for argument in circumstances.argv],
         git=circumstances.git,
         dataset=DatasetManifest(
-            source=source,
+            source=_as_unicode(source),
             mapping=dict(dataset.mapping),
             where=dataset.where or "",
             limit=dataset.limit or 0,
@@ -127,6 +127,11 @@ def _bound(evaluator: BoundEvaluator, judges: Sequence[JudgeManifest]) -> BoundR
         judge=judges[0].name if asks else "",
         judge_settings_sha256=judges[0].settings_sha256 if asks else "",
     )
+
+
+def _as_unicode(text: str) -> str:
+    """`text` with the bytes of a file's name that are not in the encoding of the system read as UTF-8, or replaced."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 _SECRET_NAME = re.compile(r"(?:^|[-._])(?:token|secret|password|api[-_]?key)$", re.IGNORECASE)

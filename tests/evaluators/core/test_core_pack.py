@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsi.core.errors import InvalidParamsError, UnknownNameError
-from evalsi.engine.columns import SCORED, SKIPPED
+from evalsi.engine.columns import ERROR, SCORED, SKIPPED
 from evalsi.evaluators import catalog
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import bind
@@ -340,3 +340,9 @@ def test_a_bounded_check_of_100_kilobytes_takes_less_than_a_second(name):
         columns(name, record(text, text), **params)
         assert time.process_time() - started < 1
     assert evaluator.bounded
+
+
+def test_a_schema_that_refers_to_itself_without_end_is_an_error_and_no_low_score() -> None:
+    endless = {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}
+    found = columns("json-schema", record("1"), schema=endless)
+    assert list(found.outcomes) == [ERROR]

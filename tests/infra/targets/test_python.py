@@ -100,6 +100,12 @@ def test_what_is_no_answer_is_the_callables_fault(tmp_path: Path, returned: str)
     assert (error.kind, error.fault) == (ErrorKind.TARGET, Fault.AGENT)
 
 
+@pytest.mark.parametrize("returned", ["'cut \\ud83d'", "{'output': 'cut \\ud83d'}"])
+def test_half_an_emoji_is_kept_as_its_escape(tmp_path: Path, returned: str) -> None:
+    output = answered(tmp_path, f"def answer(input): return {returned}").output
+    assert text_of(output) == "cut \\ud83d"
+
+
 def test_an_empty_answer_has_a_note(tmp_path: Path) -> None:
     assert answered(tmp_path, "def answer(input): return ''").notes == ("the answer is empty",)
 
@@ -113,10 +119,15 @@ def test_what_a_callable_raises_is_its_own_fault(tmp_path: Path, prefix: str) ->
     assert "line 2" in error.detail
 
 
-@pytest.mark.parametrize("raised", ["SystemExit(1)", "StopIteration('x')", "TimeoutError('of its own')"])
-def test_odd_exceptions_end_neither_the_thread_nor_the_run(tmp_path: Path, raised: str) -> None:
+@pytest.mark.parametrize("prefix", ["", "async "])
+@pytest.mark.parametrize(
+    "raised", ["SystemExit(0)", "StopIteration('x')", "TimeoutError('of its own')", "CancelledError()", "Mute()"]
+)
+def test_odd_exceptions_end_neither_the_thread_nor_the_run(tmp_path: Path, prefix: str, raised: str) -> None:
     code = (
-        f"calls = []\ndef answer(input):\n    calls.append(1)\n    if len(calls) == 1: raise {raised}\n    return 'ok'"
+        "from asyncio import CancelledError\n"
+        "class Mute(Exception):\n    def __str__(self): raise RuntimeError('no text')\n"
+        f"calls = []\n{prefix}def answer(input):\n    calls.append(1)\n    if len(calls) == 1: raise {raised}\n    return 'ok'"
     )
     target = callable_of(tmp_path, code, max_concurrency=1)
 

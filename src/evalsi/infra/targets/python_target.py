@@ -28,7 +28,9 @@ from evalsi.core.errors import (
     ProviderError,
     TargetError,
     UnknownNameError,
+    described,
 )
+from evalsi.datasets.careful_json import without_surrogates
 from evalsi.infra.targets.answer_pieces import EMPTY_NOTE, content_of, is_empty, trajectory_of, usage_of
 from evalsi.infra.targets.questions import Conversation, input_value, plain_message, visible_record
 from evalsi.ports.target import Answer, TargetTask
@@ -111,7 +113,12 @@ class PythonTarget:
                 ) from None
             except EvalsiError:
                 raise
-            except Exception as error:
+            except asyncio.CancelledError as error:
+                asking = asyncio.current_task()
+                if asking is None or asking.cancelling():
+                    raise
+                raise self._failed(error) from error  # it cancelled itself; nobody stops the run
+            except (Exception, SystemExit) as error:
                 raise self._failed(error) from error
             return self._made(returned, time.perf_counter() - start_s)
 
@@ -127,7 +134,7 @@ class PythonTarget:
         return await returned if inspect.isawaitable(returned) else returned
 
     def _failed(self, error: BaseException) -> EvalsiError:
-        message = f"{self._call.reference} raised {type(error).__name__}: {error}"[:1_000]
+        message = f"{self._call.reference} raised {described(error)}"[:1_000]
         status = getattr(error, "status_code", None) or getattr(getattr(error, "response", None), "status_code", None)
         if isinstance(status, int) and 400 <= status < 600:
             kind = _MEANINGS.get(status, ErrorKind.PROVIDER if status >= 500 else ErrorKind.PROVIDER_REJECTED)
@@ -167,6 +174,7 @@ class PythonTarget:
     def _of_value(self, returned: Any) -> Answer:
         try:
             plain: Any = returned if isinstance(returned, str) else msgspec.to_builtins(returned, str_keys=True)
+            plain, _ = without_surrogates(plain)
             if not isinstance(plain, str):
                 canonical_json(plain)
         except (TypeError, ValueError, OverflowError) as error:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import msgspec
 
-from evalsi.core.errors import SkipRecord
+from evalsi.core.errors import ScoreError, SkipRecord
 from evalsi.evaluators.api import Record, Score, evaluator, output
 from evalsi.evaluators.matching.json_values import parse_json, same_json, without_code_fence
 from evalsi.evaluators.matching.record_text import EMPTY_REFERENCE, answer_reader
@@ -113,11 +113,17 @@ class JsonSchema(_JsonAnswer):
             value = self.parse(record, exact=False)
             if value is self.no_answer:
                 return self.no_answer
-            failure = next(self._validator.iter_errors(value), None)
         except ValueError as error:
             return self.miss(f"not JSON: {error}")
         except RecursionError:
             return self.miss("nested too deeply")
+        try:
+            failure = next(self._validator.iter_errors(value), None)
+        except RecursionError:
+            # Not a miss: nothing was found out about the answer.
+            raise ScoreError(
+                "`schema` refers to itself without end, or the answer is nested too deeply for it"
+            ) from None
         if failure is None:
             return not self.negate
         return self.miss(f"{failure.json_path}: {failure.message}")

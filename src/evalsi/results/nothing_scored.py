@@ -1,0 +1,66 @@
+"""Why a run has no score, or some of its results are errors, in the words of one of its records.
+
+A kind such as `exception` or `circuit_open` says what class of thing went wrong; what to do about it stands in the
+reason of a record. Read from the stored rows, so that every face can say it: the command line, a notebook, a build.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from evalsi.core.inert import printable
+from evalsi.datasets.mapping import FIELDS
+from evalsi.engine.columns import Note
+from evalsi.results.graded_run import GradedRun
+from evalsi.schema import ErrorKind, Record
+
+_LONGEST_REASON = 300
+_MOST_COLUMNS = 12
+
+
+def why_nothing_scored(run: GradedRun) -> str:
+    """The commonest reason, an example of it, and how to name the column that was not found."""
+    reasons = Counter[str]()
+    for summary in run.summaries:
+        reasons.update({**summary.skip_reasons, **summary.error_kinds})
+    if not reasons:
+        return "see the notes of each metric"
+    ((commonest, _),) = reasons.most_common(1)
+    example = error_example(run, commonest)
+    said = f"the commonest reason: {commonest}" + (f", e.g. {example}" if example else "")
+    column = _column_to_map(run, commonest)
+    return f"{said}; {column}" if column else said
+
+
+def error_example(run: GradedRun, kind: str = "") -> str:
+    """A record that failed and what was said about it; "" where none did.
+
+    Args:
+        kind: Only errors of this kind.
+    """
+    for name, note in _notes(run):
+        if note.error_kind is not ErrorKind.UNSPECIFIED and kind in ("", str(note.error_kind)):
+            reason = note.reason if len(note.reason) <= _LONGEST_REASON else note.reason[:_LONGEST_REASON] + "…"
+            return printable(f"{name}: {reason}" if name else reason, one_line=True)
+    return ""
+
+
+def _notes(run: GradedRun) -> Iterator[tuple[str, Note]]:
+    for rows in run.read_rows():
+        for columns in rows.columns:
+            for row, note in columns.notes.items():
+                yield f"record {rows.records[row].id[:80]}", note
+    for columns in run.whole:
+        yield from (("", note) for note in columns.notes.values())
+
+
+def _column_to_map(run: GradedRun, reason: str) -> str:
+    """What to write where a field is missing from the record and other columns are there, as in a table of other names."""
+    field = reason.rpartition(" ")[2]
+    if field not in FIELDS or reason != f"the record has no {field}":
+        return ""
+    record = next((record for rows in run.read_rows() for record in rows.records), Record())
+    others = list(record.metadata)
+    if not others:
+        return ""
+    shown = ", ".join(others[:_MOST_COLUMNS]) + (", …" if len(others) > _MOST_COLUMNS else "")
+    return printable(f"other columns are {shown}; name the right one: --map {field}=COLUMN", one_line=True)
