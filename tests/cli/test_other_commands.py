@@ -221,3 +221,12 @@ def test_labels_of_records_that_are_not_in_the_run_are_counted(cli: Cli, folder:
     ended = cli(*labels, "--record-column", "id", "--label-column", "label")
     assert ended.status == 0
     assert "note: 1 of 3 labelled records are not in the run" in ended.err
+
+
+def test_an_exported_run_does_not_replace_its_dataset(cli: Cli, folder: Path) -> None:
+    before = (folder / "data.jsonl").read_bytes()
+    assert cli("eval", "--data", "data.jsonl", "--evaluators", "exact-match").status == 0
+    ended = cli("runs", "export", "latest", "./data.jsonl")
+    assert ended.status == 2
+    assert "it is what is read" in ended.err
+    assert (folder / "data.jsonl").read_bytes() == before

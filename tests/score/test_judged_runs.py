@@ -70,7 +70,7 @@ def test_an_unreadable_reply_is_an_error_with_what_was_said(
     model.behaviour.replies = reply
     ended = judged(capsys, model, "--output", "r.json", name="correctness")
     assert ended.status == 0
-    assert "1 results are errors (judge_parse)" in ended.err
+    assert "1 result is an error (judge_parse)" in ended.err
     document = json.loads((folder / "r.json").read_text())
     (failed,) = [result for result in document["results"] if result["outcome"] == "error"]
     assert failed["record_id"] == "r3"

@@ -5,7 +5,7 @@ Its own module because every file that people read afterwards, results and repor
 
 import os
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from evalsi.core.errors import UsageError
@@ -45,5 +45,8 @@ def check_place(path: Path, inputs: Iterable[str | Path] = ()) -> None:
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise UsageError(f"{path} cannot be written: {folder} is no folder that may be written to")
     for name in inputs:
-        if path.exists() and Path(name).exists() and path.samefile(name):
+        same = False
+        with suppress(OSError, ValueError):  # an input that is no file: a pattern, an address, a text of any length
+            same = path.samefile(name)
+        if same:
             raise UsageError(f"{path} would be replaced, and it is what is read", hint="name another file")

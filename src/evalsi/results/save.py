@@ -17,10 +17,12 @@ def save(run: GradedRun, path: Path) -> None:
     """Writes `run` to `path`; the file appears only when it is whole.
 
     Raises:
-        UsageError: an ending we do not write.
+        UsageError: an ending we do not write, or the file is the dataset.
         MissingExtraError: Parquet without pyarrow.
     """
     check_path(path)
+    dataset = run.manifest.dataset
+    check_place(path, [dataset.source] if dataset is not None else ())  # results never replace what they are about
     with whole_file(path) as unfinished:
         _WRITERS[path.suffix.lower()](run, unfinished)
 
