@@ -64,7 +64,7 @@ def test_nothing_scored_is_1_and_with_a_gate_3_for_there_is_no_data(cli: Cli, fo
     crashing = [{"id": f"c{n}", "input": "crash", "reference": "x"} for n in range(3)]
     ended = cli("run", "-f", str(write_run(folder, right=0, wrong=0, extra=crashing)))
     assert ended.status == 1
-    assert "nothing was scored; errors: target" in ended.err
+    assert "nothing was scored; the commonest reason: target, e.g. record c0: " in ended.err
     ended = cli("run", "-f", str(write_run(folder, right=0, wrong=0, extra=crashing, gates=[gate(min=0.0)])))
     assert ended.status == 3
     assert "no data" in ended.err.lower()
@@ -303,3 +303,38 @@ def test_an_evaluator_of_steps_is_refused_where_answers_have_none(cli: Cli, fold
     assert ended.status == 2, ended.err
     assert "steps needs the steps that led to an answer, and this target's answers have none" in ended.err
     assert "run.json:1:" in ended.err
+
+
+def test_what_a_target_prints_is_no_data(cli: Cli, folder: Path) -> None:
+    path = write_run(folder)
+    (folder / "target.py").write_text(
+        "print('loading')\n\n\ndef answer(text):\n    print('thinking')\n    return text\n"
+    )
+    ended = cli("run", "-f", str(path), "--format", "json", "--quiet")
+    assert json.loads(ended.out)[0]["metric"] == "exact-match"
+    assert "loading" in ended.err
+    assert "thinking" in ended.err
+
+
+def test_a_run_replaces_neither_its_dataset_nor_its_specification(cli: Cli, folder: Path) -> None:
+    path = write_run(folder)
+    before = (folder / "cases.jsonl").read_bytes()
+    for file in ("cases.jsonl", "run.json"):
+        ended = cli("run", "-f", str(path), "--output", str(folder / file))
+        assert ended.status == 2, ended.err
+        assert "would be replaced" in ended.err
+    assert (folder / "cases.jsonl").read_bytes() == before
+    assert not (folder / "asked.txt").exists()
+
+
+def test_an_option_of_a_run_that_is_given_twice_is_refused(cli: Cli, folder: Path) -> None:
+    path = str(write_run(folder))
+    assert cli("run", "-f", path, "-f", path).status == 2
+
+
+def test_why_nothing_was_scored_is_said_in_the_words_of_a_record(cli: Cli, folder: Path) -> None:
+    path = write_run(folder)
+    (folder / "target.py").write_text("def answer(text):\n    raise RuntimeError('the index is empty')\n")
+    ended = cli("run", "-f", str(path))
+    assert ended.status == 1
+    assert "the index is empty" in ended.err

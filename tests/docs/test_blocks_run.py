@@ -22,7 +22,7 @@ from evalsi.testing.stand_in_model import StandInModel
 from tests.docs.pages import ROOT, Block, Command, blocks_of, commands_of, name_of, needs_of, pages
 
 LANGUAGES = {"bash", "console", "python", "json", "jsonl", "yaml", "toml", "text", "csv", "proto"}
-RUN_WORDS = ("evalsi", "make", "python", "pytest", "cd", "pip", "cat", "export", "printf", "head")
+RUN_WORDS = ("evalsi", "make", "python", "pytest", "cd", "pip", "cat", "export", "printf", "head", "sed")
 NOT_RUN = {
     "docs/guides/judges-and-costs.md": 1,
     "docs/guides/datasets.md": 1,

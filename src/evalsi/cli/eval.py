@@ -1,6 +1,8 @@
 """`evalsi eval`: grade outputs that exist."""
 
+import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +124,7 @@ def evaluate(**flags: Any) -> int:
         check_place(Path(flags["report_path"]), inputs)
     request = _request(flags)
     with (
+        redirect_stdout(sys.stderr),  # what foreign code prints is no data
         StopSwitch() as switch,
         ProgressLine(enabled=not flags["quiet"]) as progress,
         scoring(request, Settings.from_environment(), on_progress=progress.show, stopped=switch.is_on) as job,

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from evalsi.cli.ci import Build
+from evalsi.cli.once import OnceCommand
 from evalsi.cli.run_ending import Ending, carry_out, ending_options, no_cache_option, options_of
 from evalsi.cli.terminal import say
 
@@ -16,7 +17,7 @@ _NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
 _CONDITION = re.compile(r"[<>=!?&|('\"]")
 
 
-@click.command(name="run")
+@click.command(name="run", cls=OnceCommand)
 @click.option(
     "-f", "--file", "path", metavar="FILE", help="The run's specification, YAML or JSON; - reads standard input."
 )
@@ -73,7 +74,7 @@ def run(**flags: Any) -> int:
     settings = Settings.from_environment()
     with Build(flags["ci"], settings):
         document = _document(flags, settings)
-        check_paths(flags, document.spec.sinks)
+        check_paths(flags, document.spec.sinks, _inputs(document))
     for warning in document.warnings:
         say(f"note: {warning}")
     if flags["dry_run"]:
@@ -97,6 +98,13 @@ def perform(document: Any, settings: Any, flags: dict[str, Any]) -> int:
         on_inconclusive=spec.on_inconclusive,
     )
     return carry_out(lambda options: running(document, settings, options), ending, settings, flags)
+
+
+def _inputs(document: Any) -> list[Path]:
+    """The files that a run reads."""
+    dataset = document.spec.dataset
+    path = dataset.path if dataset is not None else None
+    return [Path(document.source), *([document.folder / path] if path else [])]
 
 
 def _document(flags: dict[str, Any], settings: Any) -> Any:

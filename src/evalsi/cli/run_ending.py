@@ -3,8 +3,9 @@
 Its own module because `run`, `runs resume`, `runs rerun` and `rescore` must end alike.
 """
 
+import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, redirect_stdout
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -86,19 +87,22 @@ def carry_out(
         opened: From options to the job, ready to run.
     """
     with Build(flags["ci"], settings) as build:
-        executed = _executed(opened, ending, flags, build)
-        return _verdict(executed, ending, flags)
+        executed, why_nothing = _executed(opened, ending, flags, build)
+        return _verdict(executed, why_nothing, ending, flags)
 
 
 def _executed(
     opened: Callable[[Any], AbstractContextManager[Any]], ending: Ending, flags: dict[str, Any], build: Build
-) -> Any:
+) -> tuple[Any, str]:
+    """How the job ended, and why nothing was scored where that is so."""
     from evalsi.cli.run_files import check_paths, write_files
+    from evalsi.results.nothing_scored import why_nothing_scored
     from evalsi.run.execute_run import execute_run_now
 
     check_paths(flags, ending.sinks)
     tune_collector()
     with (
+        redirect_stdout(sys.stderr),  # what foreign code prints is no data
         StopSwitch() as switch,
         ProgressLine(enabled=not flags["quiet"]) as progress,
         opened(options_of(flags, progress, switch)) as job,
@@ -110,7 +114,7 @@ def _executed(
         build.tell(
             executed.run, where=ending.where, gates_at=ending.gates_at, comparison=comparison, gated=ending.gated
         )
-    return executed
+        return executed, why_nothing_scored(executed.run) if executed.nothing_scored else ""
 
 
 def _against_baseline(job: Any, run: Any) -> Any:
@@ -128,7 +132,7 @@ def _against_baseline(job: Any, run: Any) -> Any:
         return None
 
 
-def _verdict(executed: Any, ending: Ending, flags: dict[str, Any]) -> int:
+def _verdict(executed: Any, why_nothing: str, ending: Ending, flags: dict[str, Any]) -> int:
     from evalsi.core.errors import NothingScoredError
     from evalsi.run.gates.exit_status import exit_status
 
@@ -146,8 +150,7 @@ def _verdict(executed: Any, ending: Ending, flags: dict[str, Any]) -> int:
         say(gate_line(gate))
     status = exit_status(executed.run.gates, ending.on_inconclusive)
     if executed.nothing_scored and status == 0:
-        kinds = sorted({kind for summary in executed.run.summaries for kind in summary.error_kinds})
-        raise NothingScoredError("nothing was scored", hint=f"errors: {', '.join(kinds)}" if kinds else None)
+        raise NothingScoredError("nothing was scored", hint=why_nothing)
     if not flags["quiet"]:
         verdicts = {0: "PASS", 3: "FAIL", 4: "INCONCLUSIVE"}
         verdict = f"{verdicts[status]} (exit {status}); " if executed.run.gates else ""

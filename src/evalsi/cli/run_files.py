@@ -5,10 +5,14 @@ from pathlib import Path
 from typing import Any
 
 
-def check_paths(flags: dict[str, Any], sinks: Sequence[Any] = ()) -> None:
-    """Refuses, before any work, paths that would be refused after it."""
+def check_paths(flags: dict[str, Any], sinks: Sequence[Any] = (), inputs: Sequence[str | Path] = ()) -> None:
+    """Refuses, before any work, paths that would be refused after it, and those that would replace one of `inputs`."""
+    from evalsi.core.whole_file import check_place
     from evalsi.results.save import check_path
 
+    written = [flags[flag] for flag in _OF_FLAGS] + [getattr(sink, name) for sink in sinks for name in _OF_SINKS]
+    for path in filter(None, written):
+        check_place(Path(path), inputs)
     if flags["output"] is not None:
         check_path(Path(flags["output"]))
     if flags["report_path"] is not None:

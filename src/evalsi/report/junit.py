@@ -22,6 +22,7 @@ from typing import Literal, TextIO
 import numpy as np
 
 from evalsi.core.content import text_of
+from evalsi.core.whole_file import whole_file
 from evalsi.engine.columns import CANCELLED, ERROR, SCORED, SKIPPED, Column, EvaluatorColumns
 from evalsi.report.comparison import ComparedMetric, Comparison
 from evalsi.report.figures import bounds, count, number, plural, signed
@@ -60,11 +61,8 @@ def write_junit(run: GradedRun, path: Path, *, comparison: Comparison | None = N
         comparison: The run against a baseline: a case per metric, which fails where the metric regressed.
         limit: The most failures, errors and skips of records that are listed, of each. All of them are counted.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".unfinished")
-    with unfinished.open("w", encoding="utf-8", newline="\n") as file:
+    with whole_file(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="\n") as file:
         _Suite(run, file, limit).write(comparison)
-    unfinished.replace(path)
 
 
 class _Suite:
