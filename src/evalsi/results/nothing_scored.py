@@ -47,7 +47,7 @@ def error_example(run: GradedRun, kind: str = "") -> str:
 def _notes(run: GradedRun) -> Iterator[tuple[str, Note]]:
     for rows in run.read_rows():
         for columns in rows.columns:
-            for row, note in columns.notes.items():
+            for row, note in sorted(columns.notes.items()):
                 yield f"record {rows.records[row].id[:80]}", note
     for columns in run.whole:
         yield from (("", note) for note in columns.notes.values())
