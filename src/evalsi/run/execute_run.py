@@ -46,6 +46,8 @@ from evalsi.schema import (
 )
 
 CHUNK_ROWS = 128
+MOST_UNWRITTEN_CHUNKS = 4
+"""Graded chunks that may wait for the store before no further question is asked."""
 RECORDED_CHUNK_ROWS = 1024
 """Rows per chunk where the outputs are in the dataset and nothing waits."""
 
@@ -331,7 +333,12 @@ class _Asking:
         self._recorder = execution.recorder
         self._arrived: list[_Arrival] = []
         self._bell = asyncio.Event()
-        self._room = asyncio.Semaphore(4 * self._job.concurrency + 2 * CHUNK_ROWS)
+        self._in_hand = 0
+        """Rows that were taken and are not graded yet."""
+        self._most_in_hand = 4 * self._job.concurrency + 2 * CHUNK_ROWS
+        self._unwritten = 0
+        """Chunks that are graded and not in the store yet."""
+        self._room = asyncio.Event()
         self._tasks = self._pending_rows()
         self._askers = 0
         self._refusal: MeasurementError | None = None
@@ -382,10 +389,17 @@ class _Asking:
             self._bell.set()
 
     async def _ask_rows(self) -> None:
-        for chunk, place in self._tasks:
+        while True:
+            # Room first and the row then, so that no row is held back while later ones overtake it.
+            while self._in_hand >= self._most_in_hand or self._unwritten >= MOST_UNWRITTEN_CHUNKS:
+                self._room.clear()
+                await self._room.wait()
             if self._job.stopped() or self._refusal is not None:
                 return
-            await self._room.acquire()
+            chunk, place = next(self._tasks, (None, 0))
+            if chunk is None:
+                return
+            self._in_hand += 1
             row = chunk.batch.first_row + place
             body = chunk.kept.pop(row, None)
             if body is not None:
@@ -468,18 +482,22 @@ class _Asking:
             columns = cancelled_columns(self._job.panel, len(cancelled), reason)
             chunk.parts.append(([each.place for each in cancelled], columns))
         chunk.left -= len(members)
-        for _ in members:
-            self._room.release()
         if not chunk.left:
-            self._finish(chunk)
+            await self._finish(chunk)
+        self._in_hand -= len(members)
+        self._room.set()
 
-    def _finish(self, chunk: _Chunk) -> None:
+    async def _finish(self, chunk: _Chunk) -> None:
         rows = len(chunk.batch.records)
         columns = [
             assemble([(places, columns[lane]) for places, columns in chunk.parts], rows)
             for lane in range(len(self._job.panel.per_row))
         ]
-        self._run.keep(GradedBatch(chunk.batch.first_row, chunk.batch.records, columns))
+        graded = GradedBatch(chunk.batch.first_row, chunk.batch.records, columns)
+        self._unwritten += 1
+        await asyncio.to_thread(self._recorder.write, graded)
+        self._unwritten -= 1
+        self._recorder.count(graded)
         self._run.observe_in_order(chunk.batch)
 
 
