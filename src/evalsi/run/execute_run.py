@@ -214,19 +214,24 @@ class _Execution:
         self._next_row = 0
 
     def batches(self, rows: int) -> Iterator[tuple[RecordBatch, bool]]:
-        """(rows to come, whether an earlier try stored them), in order."""
+        """(rows to come, whether an earlier try stored them), in order. What was asked about then is only counted here:
+        with its answer, it is in the store.
+        """
         stored = self.recorder.stored
-        source = self._rows()
+        source = ((record, trial) for record in self.job.dataset.records() for trial in range(self.job.trials))
         starts = sorted(stored)
         row = 0
         while True:
             after = bisect_right(starts, row)
             wanted = stored.get(row) or (min(rows, starts[after] - row) if after < len(starts) else rows)
-            batch = RecordBatch(row, list(islice(source, wanted)))
-            if not batch.records:
+            taken = list(islice(source, wanted))
+            if not taken:
                 return
-            yield batch, row in stored
-            row += len(batch.records)
+            is_stored = row in stored
+            only_counted = is_stored and self.job.target is not None
+            records = [record if only_counted else self._row(record, trial) for record, trial in taken]
+            yield RecordBatch(row, records), is_stored
+            row += len(taken)
 
     def recorded_batches(self) -> Iterator[RecordBatch]:
         """The batches still to be graded where nobody is asked."""
@@ -239,6 +244,8 @@ class _Execution:
 
     def observe_in_order(self, batch: RecordBatch) -> None:
         """Lets dataset and session evaluators see finished rows in the order of the dataset."""
+        if not self.evaluation.observes:
+            return
         self._waiting[batch.first_row] = batch
         while self._next_row in self._waiting:
             ready = self._waiting.pop(self._next_row)
@@ -276,18 +283,16 @@ class _Execution:
             if usage is not None:
                 self.watch.add(usage)
 
-    def _rows(self) -> Iterator[Record]:
-        for record in self.job.dataset.records():
-            if self.job.trials == 1 and self.job.target is None:
-                yield record
-                continue
-            for trial in range(self.job.trials):
-                yield msgspec.structs.replace(
-                    record,
-                    provenance=Provenance(
-                        run=RunProvenance(run_id=self.recorder.run_id, task_id=f"{record.id}/{trial}", trial=trial)
-                    ),
-                )
+    def _row(self, record: Record, trial: int) -> Record:
+        """The record as this run asks about it. One whose output is there and is graded once stays as it is."""
+        if self.job.trials == 1 and self.job.target is None:
+            return record
+        return msgspec.structs.replace(
+            record,
+            provenance=Provenance(
+                run=RunProvenance(run_id=self.recorder.run_id, task_id=f"{record.id}/{trial}", trial=trial)
+            ),
+        )
 
 
 class _Spent(msgspec.Struct):
