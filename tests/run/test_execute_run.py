@@ -139,6 +139,17 @@ def test_an_exception_that_no_connector_foresaw_is_ours_and_costs_one_row() -> N
     }
 
 
+def test_no_row_is_held_back_while_later_ones_overtake_it() -> None:
+    class Instant(Parrot):
+        async def answer(self, task: TargetTask) -> Answer:
+            self.asked.append((task.record.id, task.trial))
+            return Answer(output=Content(text=task.record.id))
+
+    parrot = Instant()
+    execute_run_now(job(parrot, rows(5000), concurrency=16))
+    assert parrot.asked == [(f"r{n}", 0) for n in range(5000)]
+
+
 def test_an_unreachable_target_is_said_before_anything_is_stored() -> None:
     store = MemoryRunStore()
     with pytest.raises(MeasurementError, match="nobody listens"):

@@ -111,6 +111,11 @@ class RunRecorder:
 
     def keep(self, graded: GradedBatch) -> None:
         """Stores a graded batch, then counts it."""
+        self.write(graded)
+        self.count(graded)
+
+    def write(self, graded: GradedBatch) -> None:
+        """Stores a graded batch. Any thread may call this; `count` follows when it has returned."""
         self._work.store.append(
             self.run_id,
             Segment(
@@ -121,6 +126,9 @@ class RunRecorder:
                 results=pack(graded.columns),
             ),
         )
+
+    def count(self, graded: GradedBatch) -> None:
+        """Counts a batch that is in the store."""
         self.summary.add(graded.first_row, len(graded.records), graded.columns, lambda: graded.records)
         self.trials.add(graded.records, graded.columns)
         self.done += len(graded.records)

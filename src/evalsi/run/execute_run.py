@@ -46,6 +46,8 @@ from evalsi.schema import (
 )
 
 CHUNK_ROWS = 128
+MOST_UNWRITTEN_CHUNKS = 4
+"""Graded chunks that may wait for the store before no further question is asked."""
 RECORDED_CHUNK_ROWS = 1024
 """Rows per chunk where the outputs are in the dataset and nothing waits."""
 
@@ -212,19 +214,24 @@ class _Execution:
         self._next_row = 0
 
     def batches(self, rows: int) -> Iterator[tuple[RecordBatch, bool]]:
-        """(rows to come, whether an earlier try stored them), in order."""
+        """(rows to come, whether an earlier try stored them), in order. What was asked about then is only counted here:
+        with its answer, it is in the store.
+        """
         stored = self.recorder.stored
-        source = self._rows()
+        source = ((record, trial) for record in self.job.dataset.records() for trial in range(self.job.trials))
         starts = sorted(stored)
         row = 0
         while True:
             after = bisect_right(starts, row)
             wanted = stored.get(row) or (min(rows, starts[after] - row) if after < len(starts) else rows)
-            batch = RecordBatch(row, list(islice(source, wanted)))
-            if not batch.records:
+            taken = list(islice(source, wanted))
+            if not taken:
                 return
-            yield batch, row in stored
-            row += len(batch.records)
+            is_stored = row in stored
+            only_counted = is_stored and self.job.target is not None
+            records = [record if only_counted else self._row(record, trial) for record, trial in taken]
+            yield RecordBatch(row, records), is_stored
+            row += len(taken)
 
     def recorded_batches(self) -> Iterator[RecordBatch]:
         """The batches still to be graded where nobody is asked."""
@@ -237,6 +244,8 @@ class _Execution:
 
     def observe_in_order(self, batch: RecordBatch) -> None:
         """Lets dataset and session evaluators see finished rows in the order of the dataset."""
+        if not self.evaluation.observes:
+            return
         self._waiting[batch.first_row] = batch
         while self._next_row in self._waiting:
             ready = self._waiting.pop(self._next_row)
@@ -274,18 +283,16 @@ class _Execution:
             if usage is not None:
                 self.watch.add(usage)
 
-    def _rows(self) -> Iterator[Record]:
-        for record in self.job.dataset.records():
-            if self.job.trials == 1 and self.job.target is None:
-                yield record
-                continue
-            for trial in range(self.job.trials):
-                yield msgspec.structs.replace(
-                    record,
-                    provenance=Provenance(
-                        run=RunProvenance(run_id=self.recorder.run_id, task_id=f"{record.id}/{trial}", trial=trial)
-                    ),
-                )
+    def _row(self, record: Record, trial: int) -> Record:
+        """The record as this run asks about it. One whose output is there and is graded once stays as it is."""
+        if self.job.trials == 1 and self.job.target is None:
+            return record
+        return msgspec.structs.replace(
+            record,
+            provenance=Provenance(
+                run=RunProvenance(run_id=self.recorder.run_id, task_id=f"{record.id}/{trial}", trial=trial)
+            ),
+        )
 
 
 class _Spent(msgspec.Struct):
@@ -331,7 +338,12 @@ class _Asking:
         self._recorder = execution.recorder
         self._arrived: list[_Arrival] = []
         self._bell = asyncio.Event()
-        self._room = asyncio.Semaphore(4 * self._job.concurrency + 2 * CHUNK_ROWS)
+        self._in_hand = 0
+        """Rows that were taken and are not graded yet."""
+        self._most_in_hand = 4 * self._job.concurrency + 2 * CHUNK_ROWS
+        self._unwritten = 0
+        """Chunks that are graded and not in the store yet."""
+        self._room = asyncio.Event()
         self._tasks = self._pending_rows()
         self._askers = 0
         self._refusal: MeasurementError | None = None
@@ -382,10 +394,17 @@ class _Asking:
             self._bell.set()
 
     async def _ask_rows(self) -> None:
-        for chunk, place in self._tasks:
+        while True:
+            # Room first and the row then, so that no row is held back while later ones overtake it.
+            while self._in_hand >= self._most_in_hand or self._unwritten >= MOST_UNWRITTEN_CHUNKS:
+                self._room.clear()
+                await self._room.wait()
             if self._job.stopped() or self._refusal is not None:
                 return
-            await self._room.acquire()
+            chunk, place = next(self._tasks, (None, 0))
+            if chunk is None:
+                return
+            self._in_hand += 1
             row = chunk.batch.first_row + place
             body = chunk.kept.pop(row, None)
             if body is not None:
@@ -468,18 +487,22 @@ class _Asking:
             columns = cancelled_columns(self._job.panel, len(cancelled), reason)
             chunk.parts.append(([each.place for each in cancelled], columns))
         chunk.left -= len(members)
-        for _ in members:
-            self._room.release()
         if not chunk.left:
-            self._finish(chunk)
+            await self._finish(chunk)
+        self._in_hand -= len(members)
+        self._room.set()
 
-    def _finish(self, chunk: _Chunk) -> None:
+    async def _finish(self, chunk: _Chunk) -> None:
         rows = len(chunk.batch.records)
         columns = [
             assemble([(places, columns[lane]) for places, columns in chunk.parts], rows)
             for lane in range(len(self._job.panel.per_row))
         ]
-        self._run.keep(GradedBatch(chunk.batch.first_row, chunk.batch.records, columns))
+        graded = GradedBatch(chunk.batch.first_row, chunk.batch.records, columns)
+        self._unwritten += 1
+        await asyncio.to_thread(self._recorder.write, graded)
+        self._unwritten -= 1
+        self._recorder.count(graded)
         self._run.observe_in_order(chunk.batch)
 
 
