@@ -46,12 +46,11 @@ def _array(messages: Sequence[msgspec.Struct]) -> bytes:
 
 def _layout(run: GradedRun) -> ResultsLayout:
     """How many lines of what follow, so that a reader can walk records and results side by side."""
-    records, evaluators = 0, list[str]()
-    for rows in run.read_rows():
-        records += rows.rows
-        evaluators = [columns.evaluator for columns in rows.columns]
+    first = next(iter(run.read_rows()), None)
     return ResultsLayout(
-        records=records, evaluators=evaluators, whole_results=sum(columns.rows for columns in run.whole)
+        records=run.count_records(),
+        evaluators=[columns.evaluator for columns in first.columns] if first is not None else [],
+        whole_results=sum(columns.rows for columns in run.whole),
     )
 
 

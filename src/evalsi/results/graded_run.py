@@ -25,6 +25,13 @@ class GradedRun:
     read_rows: Callable[[], Iterator[GradedRows]]
     whole: list[EvaluatorColumns] = field(default_factory=list[EvaluatorColumns])
     gates: list[GateResult] = field(default_factory=list[GateResult])
+    known_records: Callable[[], int] | None = None
+    """Counts the records without reading them, where that is possible."""
+
+    def count_records(self) -> int:
+        if self.known_records is not None:
+            return self.known_records()
+        return sum(rows.rows for rows in self.read_rows())
 
     @property
     def title(self) -> str:
@@ -53,4 +60,5 @@ def stored_run(store: RunStore, run_id: str) -> GradedRun:
         read_rows=read,
         whole=whole,
         gates=list(manifest.gates),
+        known_records=lambda: sum(rows for index, _, rows in store.segment_rows(run_id) if index != WHOLE),
     )

@@ -37,6 +37,8 @@ def error_example(run: GradedRun, kind: str = "") -> str:
     Args:
         kind: Only errors of this kind.
     """
+    if not any(summary.errors for summary in run.summaries):
+        return ""
     for name, note in _notes(run):
         if note.error_kind is not ErrorKind.UNSPECIFIED and kind in ("", str(note.error_kind)):
             reason = note.reason if len(note.reason) <= _LONGEST_REASON else note.reason[:_LONGEST_REASON] + "…"
