@@ -1,4 +1,5 @@
 import json
+from collections.abc import Sequence
 from math import inf, nan
 
 import msgspec
@@ -27,7 +28,7 @@ def several() -> float:
     return 0.0
 
 
-def built(values: list[object], definition: Definition = plain) -> ColumnsBuilder:
+def built(values: Sequence[object], definition: Definition = plain) -> ColumnsBuilder:
     builder = ColumnsBuilder(definition, name="e", ref="e@1", rows=len(values))
     for row, value in enumerate(values):
         builder.put(row, value)

@@ -190,7 +190,7 @@ def test_a_record_without_what_is_required_is_skipped_with_the_reason() -> None:
 
 
 def test_skip_record_skips_with_its_text() -> None:
-    @evaluator(bounded=True)
+    @evaluator(name="picky", bounded=True)
     def picky(record: Record) -> bool:
         raise SkipRecord("only for questions")
 

@@ -39,6 +39,9 @@ class Shelf:
     def put(self, key: str, value: bytes) -> None:
         self.kept.setdefault(key, value)
 
+    def close(self) -> None:
+        pass
+
 
 class ScriptedModel:
     """A chat model that replies with one text, with several in turn (the last one repeats), or as a function says."""
@@ -78,7 +81,7 @@ def content(value: Any) -> Content:
 
 def record(**fields: Any) -> Record:
     """A record of plain values, as in examples: texts become text, anything else JSON."""
-    made = {name: content(fields[name]) for name in ("input", "output", "reference") if name in fields}
+    made: dict[str, Any] = {name: content(fields[name]) for name in ("input", "output", "reference") if name in fields}
     context = [content(passage) for passage in fields.get("context", [])]
     return Record(id=fields.get("id", "1"), context=context, metadata=fields.get("metadata", {}), **made)
 

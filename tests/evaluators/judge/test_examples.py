@@ -33,6 +33,7 @@ def test_a_catalog_page_says_what_params_and_outputs_are(name: str) -> None:
     manifest = manifest_of(definition)
     assert definition.version == "1.0.0"
     assert len(definition.description) > 40
+    assert manifest.requires is not None
     assert manifest.requires.judge == ("judge" in definition.requires)
     assert params_schema(definition)["type"] == "object"
     for spec in definition.outputs:

@@ -1,5 +1,7 @@
 """llm-judge and correctness: what is shown, what is skipped, votes, cost, and replies that are no verdict."""
 
+from typing import Any
+
 import pytest
 
 from evalsi.core.errors import InvalidParamsError, ProviderError, UnknownNameError, UsageError
@@ -22,7 +24,7 @@ from tests.evaluators.judged import (
 WHOLE = {"input": "q?", "output": "the answer", "reference": "the truth", "context": ["passage one", "passage two"]}
 
 
-def shown(name: str, *, params: dict[str, object] | None = None, **fields: object) -> str:
+def shown(name: str, *, params: dict[str, object] | None = None, **fields: Any) -> str:
     model = ScriptedModel(graded_reply(1))
     result = grade(name, model, params=params, **fields)
     assert result.outcome is Outcome.SCORED, result.reason

@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -72,7 +73,8 @@ def test_a_passage_cannot_pose_as_two() -> None:
 
 
 def test_the_reference_is_shown_where_there_is_one() -> None:
-    for fields, shown in (({}, False), ({"reference": "at nine"}, True)):
+    cases: list[tuple[dict[str, Any], bool]] = [({}, False), ({"reference": "at nine"}, True)]
+    for fields, shown in cases:
         model = ScriptedModel(verdicts(True))
         grade("context-precision", model, input="q", context=["a"], **fields)
         assert ("at nine" in model.questions[0]) == shown
