@@ -17,7 +17,7 @@ from pathlib import Path
 
 import atheris  # pyright: ignore[reportMissingModuleSource]
 
-with atheris.instrument_imports(include=["evalsi"]):  # pyright: ignore
+with atheris.instrument_imports(include=["evalsi"]):  # pyright: ignore[reportAttributeAccessIssue]
     from evalsi.core.errors import EvalsiError
     from evalsi.datasets import DatasetOptions, open_dataset
     from evalsi.evaluators.matching.choice_extraction import ChoiceFinder
