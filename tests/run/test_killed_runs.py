@@ -18,7 +18,7 @@ from evalsi.engine.columns import pack
 from evalsi.results.graded_run import stored_run
 from evalsi.run.stored_answers import trial_of
 from evalsi.settings import Settings
-from evalsi.wiring import reading_store
+from evalsi.wiring import local_store
 from tests.command_line import command, environment, evalsi, write_jsonl
 from tests.run.logged_model import logged_model
 
@@ -118,7 +118,7 @@ def questions(folder: Path) -> list[str]:
 def answered(folder: Path) -> Counter[str]:
     """By record: the trials of the newest run whose answer is in the store."""
     try:
-        with reading_store(Settings(directory=folder / ".evalsi")) as store:
+        with local_store(Settings(directory=folder / ".evalsi")) as store:
             (run,) = store.runs(limit=1)
             return Counter(f"r{row // TRIALS}" for row, _ in store.answers(run.id))
     except (NotFoundError, StoreError, ValueError):
@@ -127,7 +127,7 @@ def answered(folder: Path) -> Counter[str]:
 
 def results(folder: Path) -> tuple[list[Any], list[bytes], Any]:
     """Records with their answers, all results without their times, and the summaries of the newest run."""
-    with reading_store(Settings(directory=folder / ".evalsi")) as store:
+    with local_store(Settings(directory=folder / ".evalsi")) as store:
         run = stored_run(store, store.find("latest").id)
         rows = sorted(run.read_rows(), key=lambda part: part.first_row)
         asked = [(record.id, trial_of(record), record.output) for part in rows for record in part.records]

@@ -11,7 +11,7 @@ from evalsi.core.errors import NotFoundError, StoreError
 from evalsi.score.request import ScoreRequest
 from evalsi.score.score_dataset import Scored, score_dataset_now
 from evalsi.settings import Settings
-from evalsi.wiring import reading_store, scoring
+from evalsi.wiring import local_store, scoring
 from tests.command_line import command, environment
 
 CHECKS = '''\
@@ -80,7 +80,7 @@ def start(folder: Path, *arguments: str, pause_s: float) -> "subprocess.Popen[st
 def stored_ids(folder: Path) -> list[set[str]]:
     """By run, newest first: the ids of the records whose results are in the store."""
     try:
-        with reading_store(settings_of(folder)) as store:
+        with local_store(settings_of(folder)) as store:
             return [
                 {f"r{first + row}" for _, first, count in store.segment_rows(run.id) for row in range(count)}
                 for run in store.runs()

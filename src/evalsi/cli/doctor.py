@@ -57,13 +57,13 @@ def _evalsi() -> Check:
 def _store() -> Check:
     from evalsi.core.errors import EvalsiError
     from evalsi.settings import Settings
-    from evalsi.wiring import reading_store
+    from evalsi.wiring import local_store
 
     settings = Settings.from_environment()
     if not settings.database.exists():
         return Check(name="store", state="missing", detail=f"{settings.database} is made by the first run")
     try:
-        with reading_store(settings) as store:
+        with local_store(settings) as store:
             count = len(store.runs())
     except EvalsiError as error:
         return Check(name="store", state="failed", detail=str(error))

@@ -104,24 +104,16 @@ def evaluate(**flags: Any) -> int:
 
     Exit status: 0 scored, 1 an error or nothing scored, 2 a mistake in what was asked.
     """  # noqa: D301 - \b is click's
+    from evalsi.cli.run_files import check_paths
     from evalsi.core.errors import NothingScoredError
-    from evalsi.core.whole_file import check_place
     from evalsi.results.nothing_scored import error_example, why_nothing_scored
-    from evalsi.results.save import check_path
     from evalsi.score.score_dataset import score_dataset_now
     from evalsi.settings import Settings
     from evalsi.wiring import scoring
 
     tune_collector()
     inputs = [flags[name] for name in ("data", "baseline", "judge_recording") if flags[name]]
-    if flags["output"] is not None:
-        check_path(Path(flags["output"]))
-        check_place(Path(flags["output"]), inputs)
-    if flags["report_path"] is not None:
-        from evalsi.report.write import check_report_path
-
-        check_report_path(Path(flags["report_path"]))
-        check_place(Path(flags["report_path"]), inputs)
+    check_paths(flags, inputs=inputs)
     request = _request(flags)
     with (
         redirect_stdout(sys.stderr),  # what foreign code prints is no data

@@ -10,7 +10,7 @@ def check_paths(flags: dict[str, Any], sinks: Sequence[Any] = (), inputs: Sequen
     from evalsi.core.whole_file import check_place
     from evalsi.results.save import check_path
 
-    written = [flags[flag] for flag in _OF_FLAGS] + [getattr(sink, name) for sink in sinks for name in _OF_SINKS]
+    written = [flags.get(flag) for flag in _OF_FLAGS] + [getattr(sink, name) for sink in sinks for name in _OF_SINKS]
     for path in filter(None, written):
         check_place(Path(path), inputs)
     if flags["output"] is not None:

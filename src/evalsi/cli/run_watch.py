@@ -20,10 +20,10 @@ def watch(run: str, interval: float) -> int:
     """
     from evalsi.results.rebuilt_summaries import StoredProgress
     from evalsi.settings import Settings
-    from evalsi.wiring import reading_store
+    from evalsi.wiring import local_store
 
     live = sys.stderr.isatty()
-    with reading_store(Settings.from_environment()) as store:
+    with local_store(Settings.from_environment()) as store:
         progress = StoredProgress(store, store.find(run).id)
         shown = ""
         while True:
@@ -58,9 +58,9 @@ def cancel(run: str) -> int:
 
     from evalsi.core.errors import UsageError
     from evalsi.settings import Settings
-    from evalsi.wiring import reading_store
+    from evalsi.wiring import local_store
 
-    with reading_store(Settings.from_environment()) as store:
+    with local_store(Settings.from_environment()) as store:
         row = store.find(run)
         writer = store.writer(row.id)
     if writer is None:

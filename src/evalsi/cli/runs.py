@@ -25,10 +25,10 @@ def list_runs(limit: int, labels: tuple[str, ...], output_format: str) -> None:
     """List runs, newest first."""
     from evalsi.cli.eval import labels_of
     from evalsi.settings import Settings
-    from evalsi.wiring import reading_store
+    from evalsi.wiring import local_store
 
     wanted = labels_of(labels)
-    with reading_store(Settings.from_environment()) as store:
+    with local_store(Settings.from_environment()) as store:
         found = [row for row in store.runs() if wanted.items() <= row.labels.items()][:limit]
     if output_format == "json":
         print(as_json(found))
@@ -91,9 +91,9 @@ def show(run: str, output_format: str, manifest: bool) -> None:
 def remove(names: tuple[str, ...]) -> None:
     """Remove runs from the store."""
     from evalsi.settings import Settings
-    from evalsi.wiring import writing_store
+    from evalsi.wiring import local_store
 
-    with writing_store(Settings.from_environment()) as store:
+    with local_store(Settings.from_environment()) as store:
         found = {row.id: row for row in map(store.find, names)}
         for row in found.values():
             store.delete(row.id)

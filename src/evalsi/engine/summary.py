@@ -6,7 +6,7 @@ bootstrap keeps the values, clustering keeps one total per cluster.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -68,6 +68,10 @@ class SummaryPlan:
     """Metadata key (dots go deeper) whose value groups records that are not independent."""
     method: Literal["auto", "bootstrap"] = "auto"
     seed: int = 0
+
+    def of_trials(self) -> "SummaryPlan":
+        """The plan for repeated trials, which are not independent: without another grouping, the record is the cluster."""
+        return self if self.cluster_by else replace(self, cluster_by=RECORD_ID)
 
 
 @dataclass(slots=True)

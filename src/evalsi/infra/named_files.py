@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from evalsi.core.errors import StoreError
+from evalsi.core.whole_file import whole_file
 
 
 class NamedFiles:
@@ -15,19 +16,10 @@ class NamedFiles:
         """Raises: StoreError: the folder cannot be written."""
         path = self._path(name)
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            unfinished = path.with_suffix(".unfinished")
-            unfinished.write_bytes(content)
-            unfinished.replace(path)
+            with whole_file(path) as unfinished:
+                unfinished.write_bytes(content)
         except OSError as error:
             raise StoreError(f"it cannot be written: {error.strerror}", where=str(path)) from error
-
-    def read(self, name: str) -> bytes | None:
-        """The document, or None."""
-        try:
-            return self._path(name).read_bytes()
-        except OSError:
-            return None
 
     def _path(self, name: str) -> Path:
         safe = "".join(mark if mark.isalnum() or mark in "-." else "_" for mark in name)

@@ -7,7 +7,7 @@ of them stands in the run's manifest. Metrics over the whole dataset have no val
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evalsi.engine.summary import RECORD_ID, SummaryBuilder, SummaryPlan
+from evalsi.engine.summary import SummaryBuilder, SummaryPlan
 from evalsi.ports.run_store import RunStore, Segment
 from evalsi.results.stored_rows import WHOLE, rows_of
 from evalsi.results.trial_tally import TrialTally
@@ -65,7 +65,7 @@ class RunSummary:
 
 
 def plan_of(manifest: RunManifest) -> SummaryPlan:
-    """How the run was to be summed up. Trials of one record are not independent: the record is then the cluster."""
+    """How the run was to be summed up."""
     options = manifest.summary
     plan = SummaryPlan(seed=manifest.seeds.get("summary", 0))
     if options is not None:
@@ -75,7 +75,7 @@ def plan_of(manifest: RunManifest) -> SummaryPlan:
             cluster_by=options.cluster_by or None,
             method="bootstrap" if options.ci_method is CiMethod.BOOTSTRAP else "auto",
         )
-    return plan if plan.cluster_by or manifest.trials < 2 else replace(plan, cluster_by=RECORD_ID)
+    return plan.of_trials() if manifest.trials > 1 else plan
 
 
 def rebuilt_summaries(store: RunStore, run_id: str, manifest: RunManifest) -> list[MetricSummary]:

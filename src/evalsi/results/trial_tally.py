@@ -60,7 +60,7 @@ class TrialTally:
 
     def completed(self, summaries: Sequence[MetricSummary]) -> list[MetricSummary]:
         """The summaries with a note on how much trials differ, then those of pass@k and pass^k."""
-        return [*(with_trial_spread(each, self.counts(each.metric)) for each in summaries), *self.summaries()]
+        return [*(_with_spread(each, self.counts(each.metric)) for each in summaries), *self.summaries()]
 
     def summaries(self) -> list[MetricSummary]:
         """`metric.pass@k` and `metric.pass^k` for k = the number of trials, of every verdict."""
@@ -92,7 +92,7 @@ class TrialTally:
         return found
 
 
-def with_trial_spread(summary: MetricSummary, counts: Sequence[tuple[int, int]]) -> MetricSummary:
+def _with_spread(summary: MetricSummary, counts: Sequence[tuple[int, int]]) -> MetricSummary:
     """The summary with a note on how much trials of one record differ: the share of records that pass and fail."""
     mixed = sum(0 < passed < scored for scored, passed in counts)
     several = sum(scored > 1 for scored, _ in counts)

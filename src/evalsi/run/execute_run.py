@@ -6,10 +6,8 @@ killed run is continued exactly, and only the rows in flight are in memory.
 """
 
 import asyncio
-from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import dataclass, field
 from typing import cast
 
 import msgspec
@@ -21,14 +19,14 @@ from evalsi.datasets import Dataset
 from evalsi.engine.columns import EvaluatorColumns, assemble
 from evalsi.engine.evaluate import Evaluation, GradedBatch, Lanes, RecordBatch
 from evalsi.engine.panel import Panel
-from evalsi.engine.summary import RECORD_ID, SummaryBuilder, SummaryPlan
+from evalsi.engine.summary import SummaryBuilder, SummaryPlan
 from evalsi.engine.unmeasured import cancelled_columns, failed_columns
 from evalsi.ports.run_store import RunStore
 from evalsi.ports.target import Answer, Target, TargetTask
 from evalsi.results.graded_run import GradedRun
+from evalsi.results.portions import portions
 from evalsi.results.recorder import Progress, RunRecorder, Work, total_usage
 from evalsi.results.stored_rows import GradedRows, rows_of
-from evalsi.results.trial_tally import TrialTally
 from evalsi.run.budget_watch import BudgetWatch, RunBudget
 from evalsi.run.gates.decide import GatePlan, decide_gates
 from evalsi.run.kept_answers import decode_outcome, encode_outcome, is_final
@@ -91,7 +89,6 @@ class Executed:
     interrupted: bool
     resumed_rows: int
     budget_reached: str | None
-    trials: TrialTally
 
     @property
     def nothing_scored(self) -> bool:
@@ -207,8 +204,7 @@ class _Execution:
             on_recalled=self._count_usage if job.target is not None else None,
             on_progress=job.on_progress,
         )
-        # Trials of one record are not independent: without another grouping, the record is the cluster.
-        plan = job.plan if job.plan.cluster_by or job.trials < 2 else replace(job.plan, cluster_by=RECORD_ID)
+        plan = job.plan.of_trials() if job.trials > 1 else job.plan
         self.recorder = RunRecorder(work, SummaryBuilder(job.panel.evaluators, plan))
         self._waiting: dict[int, RecordBatch] = {}
         self._next_row = 0
@@ -217,21 +213,11 @@ class _Execution:
         """(rows to come, whether an earlier try stored them), in order. What was asked about then is only counted here:
         with its answer, it is in the store.
         """
-        stored = self.recorder.stored
         source = ((record, trial) for record in self.job.dataset.records() for trial in range(self.job.trials))
-        starts = sorted(stored)
-        row = 0
-        while True:
-            after = bisect_right(starts, row)
-            wanted = stored.get(row) or (min(rows, starts[after] - row) if after < len(starts) else rows)
-            taken = list(islice(source, wanted))
-            if not taken:
-                return
-            is_stored = row in stored
+        for first_row, taken, is_stored in portions(source, self.recorder.stored, rows):
             only_counted = is_stored and self.job.target is not None
             records = [record if only_counted else self._row(record, trial) for record, trial in taken]
-            yield RecordBatch(row, records), is_stored
-            row += len(taken)
+            yield RecordBatch(first_row, records), is_stored
 
     def recorded_batches(self) -> Iterator[RecordBatch]:
         """The batches still to be graded where nobody is asked."""
@@ -266,7 +252,6 @@ class _Execution:
             interrupted=self.recorder.cut_short,
             resumed_rows=self.recorder.resumed_rows,
             budget_reached=self.limits.reached,
-            trials=self.recorder.trials,
         )
 
     def observe_stored(self, batch: RecordBatch) -> None:

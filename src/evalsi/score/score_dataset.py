@@ -6,10 +6,8 @@ in flight.
 """
 
 import asyncio
-from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -19,9 +17,10 @@ from evalsi.core.errors import InvalidDataError, UnknownNameError
 from evalsi.datasets import Dataset
 from evalsi.engine.evaluate import Evaluation, RecordBatch
 from evalsi.engine.panel import Panel
-from evalsi.engine.summary import RECORD_ID, SummaryBuilder, SummaryPlan
+from evalsi.engine.summary import SummaryBuilder, SummaryPlan
 from evalsi.ports.run_store import RunStore
 from evalsi.results.graded_run import GradedRun
+from evalsi.results.portions import portions
 from evalsi.results.recorder import Progress, RunRecorder, Work
 from evalsi.schema import DatasetManifest, JudgeManifest, Record, RunManifest
 
@@ -146,8 +145,7 @@ def start_recording(job: ScoreJob, evaluation: Evaluation) -> RunRecorder:
         judges=job.judges,
         on_progress=job.on_progress,
     )
-    # Trials of one record are not independent: without another grouping, the record is the cluster.
-    plan = replace(job.plan, cluster_by=RECORD_ID) if facts.has_trials and not job.plan.cluster_by else job.plan
+    plan = job.plan.of_trials() if facts.has_trials else job.plan
     return RunRecorder(work, SummaryBuilder(evaluation.panel.evaluators, plan))
 
 
@@ -169,17 +167,9 @@ def batches_to_grade(job: ScoreJob, evaluation: Evaluation, stored: Mapping[int,
         stored: Rows by first row of the batches that are there.
     """
     rows = WAITING_BATCH_ROWS if evaluation.waits else COMPUTING_BATCH_ROWS
-    records = iter(job.dataset.records())
-    starts = sorted(stored)
-    row = 0
-    while True:
-        after = bisect_right(starts, row)
-        wanted = stored.get(row) or (min(rows, starts[after] - row) if after < len(starts) else rows)
-        batch = RecordBatch(row, list(islice(records, wanted)))
-        if not batch.records:
-            return
-        if row in stored:
+    for portion in portions(job.dataset.records(), stored, rows):
+        batch = RecordBatch(portion.first_row, portion.items)
+        if portion.is_stored:
             evaluation.observe(batch)
         else:
             yield batch
-        row += len(batch.records)

@@ -103,16 +103,13 @@ def scoring(
 
 
 @contextmanager
-def reading_store(settings: Settings) -> Generator[RunStore]:
-    """The local store, for reading. Raises: NotFoundError: there is none here yet."""
+def local_store(settings: Settings) -> Generator[RunStore]:
+    """The local store, where there is one. Raises: NotFoundError: there is none here yet."""
     store = open_run_store(settings.database, create=False)
     try:
         yield store
     finally:
         store.close()
-
-
-writing_store = reading_store
 
 
 @contextmanager
@@ -130,7 +127,7 @@ def reading_run(reference: str, settings: Settings) -> Generator[GradedRun]:
     if path.suffix.lower() == ".json" or path.is_file():
         yield read_document(path)
         return
-    with reading_store(settings) as store:
+    with local_store(settings) as store:
         row = store.find(reference)
         yield stored_run(store, row.id)
 
@@ -142,7 +139,7 @@ def chosen_runs(choice: RunChoice, settings: Settings) -> Iterator[ChosenRun]:
     """
     files = results_files(choice.results)
     if choice.asks_store:
-        with reading_store(settings) as store:
+        with local_store(settings) as store:
             for row in choose_runs(store, choice):
                 yield ChosenRun(row, stored_run(store, row.id))
     for path in files:
@@ -161,7 +158,7 @@ def export_archive(reference: str, path: Path, settings: Settings) -> None:
 
     if Path(reference).is_file():
         raise UsageError(f"{reference} is a file, and only runs of the store become archives", hint="name a run")
-    with reading_store(settings) as store:
+    with local_store(settings) as store:
         export_run(store, store.find(reference).id, path)
 
 
@@ -206,10 +203,10 @@ def kept_run(run_id: str, settings: Settings) -> GradedRun:
     """A run of the local store that opens it anew for every pass, so that it may be held for long."""
 
     def read() -> Generator[GradedRows]:
-        with reading_store(settings) as store:
+        with local_store(settings) as store:
             yield from stored_run(store, run_id).read_rows()
 
-    with reading_store(settings) as store:
+    with local_store(settings) as store:
         return replace(stored_run(store, run_id), read_rows=read)
 
 
@@ -217,15 +214,6 @@ def keep_calibration(record: CalibrationRecord, settings: Settings) -> None:
     """Keeps the newest calibration of an evaluator beside the store."""
     content = msgspec.json.format(msgspec.json.encode(record), indent=1)
     NamedFiles(settings.directory / "calibrations").write(record.evaluator, content)
-
-
-def find_calibration(evaluator: str, settings: Settings) -> CalibrationRecord | None:
-    """The newest calibration of the evaluator that reports as `evaluator`; None without one that can be read."""
-    content = NamedFiles(settings.directory / "calibrations").read(evaluator)
-    try:
-        return msgspec.json.decode(content, type=CalibrationRecord) if content is not None else None
-    except msgspec.MsgspecError:
-        return None
 
 
 def make_judge(choice: JudgeChoice, settings: Settings, *, use_cache: bool = True) -> ModelJudge:

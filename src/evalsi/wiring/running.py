@@ -55,7 +55,7 @@ from evalsi.schema import Target as TargetSpec
 from evalsi.score.manifest import Circumstances, installed_versions, make_manifest
 from evalsi.score.request import JudgeChoice
 from evalsi.settings import Settings
-from evalsi.wiring import judge_manifests, make_judge, prices_of, reading_store
+from evalsi.wiring import judge_manifests, local_store, make_judge, prices_of
 
 DEFAULT_CONCURRENCY = 16
 REPLAY_OF = "evals.si/replay-of"
@@ -101,9 +101,9 @@ def _job(
     settings: Settings,
     options: RunOptions,
     store: RunStore,
-    answers: StoredAnswers | None = None,
 ) -> RunJob:
     spec = document.spec
+    answers: StoredAnswers | None = None
     pool = LimiterPool()
     labels = dict(options.labels)
     if options.replay:
@@ -203,7 +203,7 @@ def rescoring(request: RescoreRequest, settings: Settings, options: RunOptions) 
 
     Raises: EvalsiError: whatever is wrong with the request.
     """
-    with reading_store(settings) as store:
+    with local_store(settings) as store:
         earlier = stored_run(store, store.find(request.run).id)
         answers = StoredAnswers(earlier)
     about = earlier.manifest
@@ -262,7 +262,7 @@ def kept_document(reference: str, settings: Settings) -> tuple[RunDocument, RunM
         UsageError: it had no specification: it was made by `evalsi eval` or `evalsi rescore`.
         InvalidSpecError: the specification is no longer right, for example because an evaluator has gone.
     """
-    with reading_store(settings) as store:
+    with local_store(settings) as store:
         manifest = store.manifest(store.find(reference).id)
     if manifest.spec is None:
         again = shlex.join(manifest.argv) if manifest.argv else "the same call"
