@@ -25,8 +25,8 @@ setup: .venv/.synced  ## Install everything into .venv (bootstraps uv from the p
 demo: setup  ## Score a shipped dataset, print the table, write the report
 	$(RUN) bash examples/demo/run.sh
 
-test: setup  ## Every test
-	$(RUN) pytest -n auto --dist loadgroup
+test: setup  ## Every test, with the same generated inputs each time (`make quick` draws new ones)
+	$(RUN) pytest -n auto --dist loadgroup --hypothesis-profile=ci
 
 check: setup  ## Everything a change must pass in under a minute (on two idle cores), side by side
 	@$(MAKE) --no-print-directory -j 4 --output-sync=target lint types layers generated quick
