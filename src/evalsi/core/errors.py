@@ -12,6 +12,8 @@ EvalsiError
 ├── StoreError                the store cannot be opened, read or written             exit 1 · HTTP 503
 │   └── StoreTooNewError      written by a later version
 ├── PluginError               a third-party evaluator cannot be loaded                exit 1 · HTTP 500
+├── SandboxUnavailableError   no fence here is as strong as was asked for             exit 1 · HTTP 503
+├── SandboxError              a sandbox failed, not the program in it                 exit 1 · HTTP 500
 ├── NothingScoredError        a run ended without one scored result                   exit 1 · HTTP 422
 ├── GateFailedError           a gate failed                                           exit 3 · HTTP 422
 ├── InconclusiveError         the data cannot decide                                  exit 4 · HTTP 422
@@ -162,6 +164,19 @@ class StoreTooNewError(StoreError):
 
 class PluginError(EvalsiError):
     code = "plugin"
+
+
+class SandboxUnavailableError(EvalsiError):
+    """Nothing on this machine isolates a program as strongly as was asked for, so it was not run."""
+
+    code = "sandbox-unavailable"
+    http_status = 503
+
+
+class SandboxError(EvalsiError):
+    """A sandbox did not start, died or could not do what was asked. Says nothing about the program in it."""
+
+    code = "sandbox"
 
 
 class NothingScoredError(EvalsiError):
