@@ -35,8 +35,10 @@ def of_hub(address: str) -> Objects:
     chosen = {name: values[-1] for name, values in given.items() if values[-1]}
     try:
         hub_library: Any = importlib.import_module("datasets")
+        switches: Any = importlib.import_module("huggingface_hub.constants")
     except ImportError:
         raise MissingExtraError("reading hf:// datasets", "hf") from None
+    switches.HF_HUB_DISABLE_TELEMETRY = True  # the hub hears what is fetched and no more
     try:
         with contextlib.redirect_stderr(io.StringIO()):  # its progress bars are not ours to show
             loaded: Any = hub_library.load_dataset(
