@@ -13,6 +13,7 @@ from pathlib import Path
 
 from render_json import render_json
 from render_json_schema import render_json_schemas
+from render_methods import render_methods
 from render_pages import render_pages
 from render_structs import render_structs
 from render_wire import render_wire
@@ -62,7 +63,7 @@ def lint() -> bool:
 def render(schema: Schema) -> dict[Path, bytes]:
     """Content of every generated file by its path below the root."""
     files: dict[Path, bytes] = {}
-    for name, text in (render_structs(schema) | render_json(schema)).items():
+    for name, text in (render_structs(schema) | render_json(schema) | render_methods(schema)).items():
         files[STRUCTS / name] = text.encode()
     for name, content in render_wire(schema).items():
         files[STRUCTS / name] = content

@@ -66,13 +66,14 @@ def service_section(schema: Schema, service: Service) -> Iterator[str]:
         "",
         service.doc,
         "",
-        "| call | request | response | what it does |",
-        "|---|---|---|---|",
+        "| call | request | response | REST | needs | what it does |",
+        "|---|---|---|---|---|---|",
     )
     for method in service.methods:
         request = ("stream of " if method.client_streams else "") + link(schema, method.request)
         response = ("stream of " if method.server_streams else "") + link(schema, method.response)
-        yield f"| `{method.name}` | {request} | {response} | {cell(method.doc)} |"
+        rest = f"`{method.route.verb} {method.route.path}`" if method.route else ""
+        yield f"| `{method.name}` | {request} | {response} | {rest} | `{method.action}` | {cell(method.doc)} |"
 
 
 def message_section(schema: Schema, message: MessageType) -> Iterator[str]:

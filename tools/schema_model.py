@@ -10,9 +10,18 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet
+from google.protobuf.descriptor_pb2 import (
+    DescriptorProto,
+    FieldDescriptorProto,
+    FileDescriptorProto,
+    FileDescriptorSet,
+    MethodDescriptorProto,
+    MethodOptions,
+)
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message_factory import GetMessageClass
 
 Kind = Literal[
     "string",
@@ -48,6 +57,8 @@ WELL_KNOWN: dict[str, Kind] = {
 }
 # Times that are measured rather than set. Files have always carried them as numbers of milliseconds, `latency_ms`.
 MEASURED_TIMES = ("latency", "duration")
+OPTIONS = "evalsi.options.v1alpha1"
+"""What methods say about themselves; read here, and no part of the types."""
 # Numbers of fields inside descriptor.proto, by which comments are addressed.
 MESSAGE, ENUM, SERVICE, MESSAGE_FIELD, ENUM_VALUE, SERVICE_METHOD, MESSAGE_ONEOF = 4, 5, 6, 2, 2, 2, 8
 
@@ -94,12 +105,26 @@ class EnumType:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Route:
+    """REST address of a method, as `evalsi/options/v1alpha1/options.proto` describes it."""
+
+    verb: str
+    path: str
+    body: str
+    raw: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Method:
     name: str
     request: str
     response: str
     client_streams: bool
     server_streams: bool
+    safe: bool
+    """True when calling it changes nothing."""
+    route: Route | None
+    action: str
     doc: str
 
 
@@ -150,10 +175,11 @@ def read_schema(proto_root: Path, scratch: Path) -> Schema:
     command += ["--include_imports", "--include_source_info", f"--descriptor_set_out={image_path}", *sources]
     subprocess.run(command, check=True)
     image = FileDescriptorSet.FromString(image_path.read_bytes())
+    options = OptionsReader(image)
     files = tuple(
-        read_file(file, (proto_root / file.name).read_text(encoding="utf-8"))
+        read_file(file, (proto_root / file.name).read_text(encoding="utf-8"), options)
         for file in image.file
-        if file.package.startswith("evalsi")
+        if file.package.startswith("evalsi") and file.package != OPTIONS
     )
     home: dict[str, str] = {}
     for file in files:
@@ -166,7 +192,31 @@ def read_schema(proto_root: Path, scratch: Path) -> Schema:
     return Schema(files=files, image=image.SerializeToString(deterministic=True), home=home)
 
 
-def read_file(file: FileDescriptorProto, source: str) -> SchemaFile:
+class OptionsReader:
+    """Reads what methods say about themselves; the extensions it needs are described by the image itself."""
+
+    def __init__(self, image: FileDescriptorSet) -> None:
+        pool = DescriptorPool()
+        for file in image.file:
+            pool.Add(file)
+        self._options = GetMessageClass(pool.FindMessageTypeByName("google.protobuf.MethodOptions"))
+        self._route = pool.FindExtensionByName(f"{OPTIONS}.route")
+        self._action = pool.FindExtensionByName(f"{OPTIONS}.action")
+
+    def read(self, service: str, method: MethodDescriptorProto) -> tuple[Route | None, str]:
+        """Address and action of a method. A method without an action could be called by everybody, so it must have one."""
+        options: Any = self._options.FromString(method.options.SerializeToString())
+        action = options.Extensions[self._action]
+        if not action:
+            raise SystemExit(f"{service}.{method.name} names no action; give it the option {OPTIONS}.action")
+        if not options.HasExtension(self._route):
+            return None, action
+        route = options.Extensions[self._route]
+        verb = route.WhichOneof("address")
+        return Route(verb=verb.upper(), path=getattr(route, verb), body=route.body, raw=route.raw), action
+
+
+def read_file(file: FileDescriptorProto, source: str, options: OptionsReader) -> SchemaFile:
     comments = {
         tuple(location.path): clean_comment(location.leading_comments) for location in file.source_code_info.location
     }
@@ -176,14 +226,7 @@ def read_file(file: FileDescriptorProto, source: str) -> SchemaFile:
             full_name=f"{file.package}.{service.name}",
             doc=comments.get((SERVICE, index), ""),
             methods=tuple(
-                Method(
-                    name=method.name,
-                    request=last_part(method.input_type),
-                    response=last_part(method.output_type),
-                    client_streams=method.client_streaming,
-                    server_streams=method.server_streaming,
-                    doc=comments.get((SERVICE, index, SERVICE_METHOD, position), ""),
-                )
+                read_method(service.name, method, comments.get((SERVICE, index, SERVICE_METHOD, position), ""), options)
                 for position, method in enumerate(service.method)
             ),
         )
@@ -209,11 +252,30 @@ def read_file(file: FileDescriptorProto, source: str) -> SchemaFile:
         path=file.name,
         module=Path(file.name).stem,
         package=file.package,
-        imports=tuple(Path(name).stem for name in file.dependency if name.startswith("evalsi/")),
+        imports=tuple(
+            Path(name).stem
+            for name in file.dependency
+            if name.startswith("evalsi/") and not name.startswith("evalsi/options/")
+        ),
         doc=clean_comment("\n".join(header_comment(source))),
         messages=tuple(read_message(file, index, comments) for index in range(len(file.message_type))),
         enums=enums,
         services=services,
+    )
+
+
+def read_method(service: str, method: MethodDescriptorProto, doc: str, options: OptionsReader) -> Method:
+    route, action = options.read(service, method)
+    return Method(
+        name=method.name,
+        request=last_part(method.input_type),
+        response=last_part(method.output_type),
+        client_streams=method.client_streaming,
+        server_streams=method.server_streaming,
+        safe=method.options.idempotency_level == MethodOptions.NO_SIDE_EFFECTS,
+        route=route,
+        action=action,
+        doc=doc,
     )
 
 

@@ -17,22 +17,55 @@ from evalsi.schema.json_text import duration_text, milliseconds, timestamp_text
 if TYPE_CHECKING:
     from evalsi.schema import (
         A2AAgent,
+        APIKey,
         AgentBudget,
         AgentTarget,
+        ArchiveRunRequest,
+        ArchiveRunResponse,
+        AuditEvent,
         BoundRunEvaluator,
         Budget,
         BuiltinHarness,
         CLIAgent,
+        CancelRunRequest,
+        CancelRunResponse,
         Checker,
         CommandHarness,
         CommandTarget,
+        CompareRunsRequest,
+        CompareRunsResponse,
         ConfidenceInterval,
         Content,
         ContextManagement,
+        CreateAPIKeyRequest,
+        CreateAPIKeyResponse,
+        CreateBindingRequest,
+        CreateBindingResponse,
+        CreateProjectRequest,
+        CreateProjectResponse,
+        CreateRoleRequest,
+        CreateRoleResponse,
+        CreateRunRequest,
+        CreateRunResponse,
+        CreateShadowReplayRequest,
+        CreateShadowReplayResponse,
         CredentialGrant,
         DatasetManifest,
+        DatasetRecordChange,
         DatasetSource,
+        DatasetUploadConfig,
+        DatasetVersion,
+        DatasetVersionContent,
+        DatasetVersionEvent,
         DatasetVersionRef,
+        DeleteBindingRequest,
+        DeleteBindingResponse,
+        DeleteRoleRequest,
+        DeleteRoleResponse,
+        DeleteRunRequest,
+        DeleteRunResponse,
+        DiffDatasetVersionsRequest,
+        DiffDatasetVersionsResponse,
         Environment,
         EnvironmentService,
         EscalationPolicy,
@@ -47,54 +80,108 @@ if TYPE_CHECKING:
         EvaluatorManifest,
         EvaluatorRef,
         ExternalHarness,
+        FetchDatasetVersionRequest,
+        FetchDatasetVersionResponse,
         FewShotExample,
         Gate,
         GateResult,
+        GetDatasetVersionRequest,
+        GetDatasetVersionResponse,
+        GetRecordEvidenceRequest,
+        GetRecordEvidenceResponse,
+        GetRunRequest,
+        GetRunResponse,
         GitState,
         HTTPAgent,
         Harness,
         Hook,
+        ImportRunRequest,
+        ImportRunResponse,
         InlineRecords,
         Interjection,
         IsolationReport,
         JudgeManifest,
         JudgeSpec,
+        ListAPIKeysRequest,
+        ListAPIKeysResponse,
+        ListAuditEventsRequest,
+        ListAuditEventsResponse,
+        ListBindingsRequest,
+        ListBindingsResponse,
         ListCredentialsRequest,
         ListCredentialsResponse,
+        ListDatasetVersionEventsRequest,
+        ListDatasetVersionEventsResponse,
+        ListDatasetVersionsRequest,
+        ListDatasetVersionsResponse,
         ListEvaluatorsRequest,
         ListEvaluatorsResponse,
+        ListPermissionsRequest,
+        ListPermissionsResponse,
+        ListProjectsRequest,
+        ListProjectsResponse,
+        ListRolesRequest,
+        ListRolesResponse,
+        ListRunResultsRequest,
+        ListRunResultsResponse,
+        ListRunsRequest,
+        ListRunsResponse,
         MCPAgent,
         MCPOAuth,
         MCPServer,
         MediaRef,
         Message,
         Messages,
+        MetricComparison,
         MetricSpec,
         MetricSummaries,
         MetricSummary,
         MockTool,
         Observation,
+        Permission,
         Pricing,
+        Principal,
         Progress,
+        Project,
+        ProjectAccess,
+        PromoteResultsRequest,
+        PromoteResultsResponse,
         Provenance,
+        PublishDatasetVersionRequest,
+        PublishDatasetVersionResponse,
         Record,
         Recording,
         RejectedLine,
         Requirements,
+        RescoreRunRequest,
+        RescoreRunResponse,
         ResponsesAgent,
         ResultsFile,
         ResultsLayout,
+        ResumeRunRequest,
+        ResumeRunResponse,
+        ReviewDatasetVersionRequest,
+        ReviewDatasetVersionResponse,
+        RevokeAPIKeyRequest,
+        RevokeAPIKeyResponse,
+        Role,
+        RoleBinding,
+        RoleList,
         Run,
         RunEvaluationContract,
         RunManifest,
         RunMetadata,
         RunOutputs,
         RunProvenance,
+        RunRecordEvidence,
         RunSpec,
         SandboxPolicy,
         Scheduling,
         Score,
         Sink,
+        SliceRow,
+        SliceRunsRequest,
+        SliceRunsResponse,
         Step,
         SummaryOptions,
         TabularRow,
@@ -111,8 +198,18 @@ if TYPE_CHECKING:
         Trajectory,
         TrialAdvice,
         Unpinned,
+        UpdateRoleRequest,
+        UpdateRoleResponse,
+        UploadDatasetVersionRequest,
+        UploadDatasetVersionResponse,
         Usage,
         UserSimulator,
+        VerifyAuditLogRequest,
+        VerifyAuditLogResponse,
+        WatchRunRequest,
+        WatchRunResponse,
+        WhoAmIRequest,
+        WhoAmIResponse,
     )
 
 
@@ -926,6 +1023,820 @@ def file_EnvironmentService(m: EnvironmentService) -> dict[str, Any]:
         d["depends_on"] = m.depends_on
     d["memory_mb"] = m.memory_mb
     d["cpu_millis"] = m.cpu_millis
+    return d
+
+
+def rest_Principal(m: Principal) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "kind": m.kind,
+        "provider": m.provider,
+        "subject": m.subject,
+        "name": m.name,
+        "email": m.email,
+        "groups": m.groups,
+        "method": m.method,
+        "id": m.id,
+        "labels": m.labels,
+    }
+    return d
+
+
+def file_Principal(m: Principal) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.kind:
+        d["kind"] = m.kind
+    if m.provider:
+        d["provider"] = m.provider
+    if m.subject:
+        d["subject"] = m.subject
+    if m.name:
+        d["name"] = m.name
+    if m.email:
+        d["email"] = m.email
+    if m.groups:
+        d["groups"] = m.groups
+    if m.method:
+        d["method"] = m.method
+    if m.id:
+        d["id"] = m.id
+    if m.labels:
+        d["labels"] = m.labels
+    return d
+
+
+def rest_ProjectAccess(m: ProjectAccess) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "roles": m.roles,
+        "permissions": m.permissions,
+    }
+    return d
+
+
+def file_ProjectAccess(m: ProjectAccess) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.roles:
+        d["roles"] = m.roles
+    if m.permissions:
+        d["permissions"] = m.permissions
+    return d
+
+
+def rest_WhoAmIRequest(m: WhoAmIRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def file_WhoAmIRequest(m: WhoAmIRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def rest_WhoAmIResponse(m: WhoAmIResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "owner": m.owner,
+        "access": [rest_ProjectAccess(v) for v in m.access],
+        "authEnabled": m.auth_enabled,
+    }
+    v = m.principal
+    if v is not None:
+        d["principal"] = rest_Principal(v)
+    return d
+
+
+def file_WhoAmIResponse(m: WhoAmIResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.principal
+    if v is not None:
+        d["principal"] = file_Principal(v)
+    d["owner"] = m.owner
+    if m.access:
+        d["access"] = [file_ProjectAccess(v) for v in m.access]
+    d["auth_enabled"] = m.auth_enabled
+    return d
+
+
+def rest_Project(m: Project) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "description": m.description,
+        "source": m.source,
+        "createdBy": m.created_by,
+    }
+    v = m.created_at
+    if v is not None:
+        d["createdAt"] = timestamp_text(v)
+    return d
+
+
+def file_Project(m: Project) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.description:
+        d["description"] = m.description
+    if m.source:
+        d["source"] = m.source
+    v = m.created_at
+    if v is not None:
+        d["created_at"] = timestamp_text(v)
+    if m.created_by:
+        d["created_by"] = m.created_by
+    return d
+
+
+def rest_ListProjectsRequest(m: ListProjectsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def file_ListProjectsRequest(m: ListProjectsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def rest_ListProjectsResponse(m: ListProjectsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "projects": [rest_Project(v) for v in m.projects],
+    }
+    return d
+
+
+def file_ListProjectsResponse(m: ListProjectsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.projects:
+        d["projects"] = [file_Project(v) for v in m.projects]
+    return d
+
+
+def rest_CreateProjectRequest(m: CreateProjectRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "description": m.description,
+    }
+    return d
+
+
+def file_CreateProjectRequest(m: CreateProjectRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.description:
+        d["description"] = m.description
+    return d
+
+
+def rest_CreateProjectResponse(m: CreateProjectResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.project
+    if v is not None:
+        d["project"] = rest_Project(v)
+    return d
+
+
+def file_CreateProjectResponse(m: CreateProjectResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.project
+    if v is not None:
+        d["project"] = file_Project(v)
+    return d
+
+
+def rest_RoleList(m: RoleList) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "roles": m.roles,
+    }
+    return d
+
+
+def file_RoleList(m: RoleList) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.roles:
+        d["roles"] = m.roles
+    return d
+
+
+def rest_APIKey(m: APIKey) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "roles": {k: rest_RoleList(v) for k, v in m.roles.items()},
+        "labels": m.labels,
+        "createdBy": m.created_by,
+        "source": m.source,
+        "prefix": m.prefix,
+        "revoked": m.revoked,
+    }
+    v = m.created_at
+    if v is not None:
+        d["createdAt"] = timestamp_text(v)
+    v = m.expires_at
+    if v is not None:
+        d["expiresAt"] = timestamp_text(v)
+    v = m.last_used_at
+    if v is not None:
+        d["lastUsedAt"] = timestamp_text(v)
+    return d
+
+
+def file_APIKey(m: APIKey) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.roles:
+        d["roles"] = {k: file_RoleList(v) for k, v in m.roles.items()}
+    if m.labels:
+        d["labels"] = m.labels
+    v = m.created_at
+    if v is not None:
+        d["created_at"] = timestamp_text(v)
+    v = m.expires_at
+    if v is not None:
+        d["expires_at"] = timestamp_text(v)
+    v = m.last_used_at
+    if v is not None:
+        d["last_used_at"] = timestamp_text(v)
+    if m.created_by:
+        d["created_by"] = m.created_by
+    if m.source:
+        d["source"] = m.source
+    if m.prefix:
+        d["prefix"] = m.prefix
+    d["revoked"] = m.revoked
+    return d
+
+
+def rest_CreateAPIKeyRequest(m: CreateAPIKeyRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "roles": {k: rest_RoleList(v) for k, v in m.roles.items()},
+        "labels": m.labels,
+    }
+    v = m.ttl
+    if v is not None:
+        d["ttl"] = duration_text(v)
+    return d
+
+
+def file_CreateAPIKeyRequest(m: CreateAPIKeyRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.roles:
+        d["roles"] = {k: file_RoleList(v) for k, v in m.roles.items()}
+    if m.labels:
+        d["labels"] = m.labels
+    v = m.ttl
+    if v is not None:
+        d["ttl"] = duration_text(v)
+    return d
+
+
+def rest_CreateAPIKeyResponse(m: CreateAPIKeyResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "secret": m.secret,
+    }
+    v = m.key
+    if v is not None:
+        d["key"] = rest_APIKey(v)
+    return d
+
+
+def file_CreateAPIKeyResponse(m: CreateAPIKeyResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.key
+    if v is not None:
+        d["key"] = file_APIKey(v)
+    if m.secret:
+        d["secret"] = m.secret
+    return d
+
+
+def rest_ListAPIKeysRequest(m: ListAPIKeysRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+    }
+    return d
+
+
+def file_ListAPIKeysRequest(m: ListAPIKeysRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    return d
+
+
+def rest_ListAPIKeysResponse(m: ListAPIKeysResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "keys": [rest_APIKey(v) for v in m.keys],
+    }
+    return d
+
+
+def file_ListAPIKeysResponse(m: ListAPIKeysResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.keys:
+        d["keys"] = [file_APIKey(v) for v in m.keys]
+    return d
+
+
+def rest_RevokeAPIKeyRequest(m: RevokeAPIKeyRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+    }
+    return d
+
+
+def file_RevokeAPIKeyRequest(m: RevokeAPIKeyRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    return d
+
+
+def rest_RevokeAPIKeyResponse(m: RevokeAPIKeyResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def file_RevokeAPIKeyResponse(m: RevokeAPIKeyResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def rest_Role(m: Role) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "project": m.project,
+        "description": m.description,
+        "permissions": m.permissions,
+        "inherits": m.inherits,
+        "condition": m.condition,
+        "source": m.source,
+    }
+    return d
+
+
+def file_Role(m: Role) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.project:
+        d["project"] = m.project
+    if m.description:
+        d["description"] = m.description
+    if m.permissions:
+        d["permissions"] = m.permissions
+    if m.inherits:
+        d["inherits"] = m.inherits
+    if m.condition:
+        d["condition"] = m.condition
+    if m.source:
+        d["source"] = m.source
+    return d
+
+
+def rest_ListRolesRequest(m: ListRolesRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+    }
+    return d
+
+
+def file_ListRolesRequest(m: ListRolesRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    return d
+
+
+def rest_ListRolesResponse(m: ListRolesResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "roles": [rest_Role(v) for v in m.roles],
+    }
+    return d
+
+
+def file_ListRolesResponse(m: ListRolesResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.roles:
+        d["roles"] = [file_Role(v) for v in m.roles]
+    return d
+
+
+def rest_CreateRoleRequest(m: CreateRoleRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.role
+    if v is not None:
+        d["role"] = rest_Role(v)
+    return d
+
+
+def file_CreateRoleRequest(m: CreateRoleRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.role
+    if v is not None:
+        d["role"] = file_Role(v)
+    return d
+
+
+def rest_CreateRoleResponse(m: CreateRoleResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.role
+    if v is not None:
+        d["role"] = rest_Role(v)
+    return d
+
+
+def file_CreateRoleResponse(m: CreateRoleResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.role
+    if v is not None:
+        d["role"] = file_Role(v)
+    return d
+
+
+def rest_UpdateRoleRequest(m: UpdateRoleRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.role
+    if v is not None:
+        d["role"] = rest_Role(v)
+    return d
+
+
+def file_UpdateRoleRequest(m: UpdateRoleRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.role
+    if v is not None:
+        d["role"] = file_Role(v)
+    return d
+
+
+def rest_UpdateRoleResponse(m: UpdateRoleResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.role
+    if v is not None:
+        d["role"] = rest_Role(v)
+    return d
+
+
+def file_UpdateRoleResponse(m: UpdateRoleResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.role
+    if v is not None:
+        d["role"] = file_Role(v)
+    return d
+
+
+def rest_DeleteRoleRequest(m: DeleteRoleRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "project": m.project,
+    }
+    return d
+
+
+def file_DeleteRoleRequest(m: DeleteRoleRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.project:
+        d["project"] = m.project
+    return d
+
+
+def rest_DeleteRoleResponse(m: DeleteRoleResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def file_DeleteRoleResponse(m: DeleteRoleResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def rest_Permission(m: Permission) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "description": m.description,
+        "installWide": m.install_wide,
+    }
+    return d
+
+
+def file_Permission(m: Permission) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.description:
+        d["description"] = m.description
+    d["install_wide"] = m.install_wide
+    return d
+
+
+def rest_ListPermissionsRequest(m: ListPermissionsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def file_ListPermissionsRequest(m: ListPermissionsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def rest_ListPermissionsResponse(m: ListPermissionsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "permissions": [rest_Permission(v) for v in m.permissions],
+    }
+    return d
+
+
+def file_ListPermissionsResponse(m: ListPermissionsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.permissions:
+        d["permissions"] = [file_Permission(v) for v in m.permissions]
+    return d
+
+
+def rest_RoleBinding(m: RoleBinding) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "role": m.role,
+        "subject": m.subject,
+        "source": m.source,
+        "createdBy": m.created_by,
+    }
+    v = m.created_at
+    if v is not None:
+        d["createdAt"] = timestamp_text(v)
+    return d
+
+
+def file_RoleBinding(m: RoleBinding) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.role:
+        d["role"] = m.role
+    if m.subject:
+        d["subject"] = m.subject
+    if m.source:
+        d["source"] = m.source
+    v = m.created_at
+    if v is not None:
+        d["created_at"] = timestamp_text(v)
+    if m.created_by:
+        d["created_by"] = m.created_by
+    return d
+
+
+def rest_ListBindingsRequest(m: ListBindingsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+    }
+    return d
+
+
+def file_ListBindingsRequest(m: ListBindingsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    return d
+
+
+def rest_ListBindingsResponse(m: ListBindingsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "bindings": [rest_RoleBinding(v) for v in m.bindings],
+    }
+    return d
+
+
+def file_ListBindingsResponse(m: ListBindingsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.bindings:
+        d["bindings"] = [file_RoleBinding(v) for v in m.bindings]
+    return d
+
+
+def rest_CreateBindingRequest(m: CreateBindingRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.binding
+    if v is not None:
+        d["binding"] = rest_RoleBinding(v)
+    return d
+
+
+def file_CreateBindingRequest(m: CreateBindingRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.binding
+    if v is not None:
+        d["binding"] = file_RoleBinding(v)
+    return d
+
+
+def rest_CreateBindingResponse(m: CreateBindingResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.binding
+    if v is not None:
+        d["binding"] = rest_RoleBinding(v)
+    return d
+
+
+def file_CreateBindingResponse(m: CreateBindingResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.binding
+    if v is not None:
+        d["binding"] = file_RoleBinding(v)
+    return d
+
+
+def rest_DeleteBindingRequest(m: DeleteBindingRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.binding
+    if v is not None:
+        d["binding"] = rest_RoleBinding(v)
+    return d
+
+
+def file_DeleteBindingRequest(m: DeleteBindingRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.binding
+    if v is not None:
+        d["binding"] = file_RoleBinding(v)
+    return d
+
+
+def rest_DeleteBindingResponse(m: DeleteBindingResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def file_DeleteBindingResponse(m: DeleteBindingResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def rest_AuditEvent(m: AuditEvent) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+        "principal": m.principal,
+        "action": m.action,
+        "project": m.project,
+        "resource": m.resource,
+        "allowed": m.allowed,
+        "reason": m.reason,
+        "procedure": m.procedure,
+        "requestId": m.request_id,
+        "source": m.source,
+        "detail": m.detail,
+        "authMethod": m.auth_method,
+        "issuer": m.issuer,
+        "tokenId": m.token_id,
+        "keyId": m.key_id,
+        "apiKey": m.api_key,
+        "certFingerprint": m.cert_fingerprint,
+        "groups": m.groups,
+        "subject": m.subject,
+        "actor": m.actor,
+        "sequence": m.sequence,
+        "prevHash": m.prev_hash,
+        "hash": m.hash,
+    }
+    v = m.time
+    if v is not None:
+        d["time"] = timestamp_text(v)
+    return d
+
+
+def file_AuditEvent(m: AuditEvent) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["id"] = m.id
+    v = m.time
+    if v is not None:
+        d["time"] = timestamp_text(v)
+    if m.principal:
+        d["principal"] = m.principal
+    if m.action:
+        d["action"] = m.action
+    if m.project:
+        d["project"] = m.project
+    if m.resource:
+        d["resource"] = m.resource
+    d["allowed"] = m.allowed
+    if m.reason:
+        d["reason"] = m.reason
+    if m.procedure:
+        d["procedure"] = m.procedure
+    if m.request_id:
+        d["request_id"] = m.request_id
+    if m.source:
+        d["source"] = m.source
+    if m.detail:
+        d["detail"] = m.detail
+    if m.auth_method:
+        d["auth_method"] = m.auth_method
+    if m.issuer:
+        d["issuer"] = m.issuer
+    if m.token_id:
+        d["token_id"] = m.token_id
+    if m.key_id:
+        d["key_id"] = m.key_id
+    if m.api_key:
+        d["api_key"] = m.api_key
+    if m.cert_fingerprint:
+        d["cert_fingerprint"] = m.cert_fingerprint
+    if m.groups:
+        d["groups"] = m.groups
+    if m.subject:
+        d["subject"] = m.subject
+    if m.actor:
+        d["actor"] = m.actor
+    d["sequence"] = m.sequence
+    if m.prev_hash:
+        d["prev_hash"] = m.prev_hash
+    if m.hash:
+        d["hash"] = m.hash
+    return d
+
+
+def rest_VerifyAuditLogRequest(m: VerifyAuditLogRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def file_VerifyAuditLogRequest(m: VerifyAuditLogRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def rest_VerifyAuditLogResponse(m: VerifyAuditLogResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "ok": m.ok,
+        "checked": m.checked,
+        "firstSequence": m.first_sequence,
+        "lastSequence": m.last_sequence,
+        "lastHash": m.last_hash,
+        "breakSequence": m.break_sequence,
+        "problem": m.problem,
+        "unchained": m.unchained,
+    }
+    return d
+
+
+def file_VerifyAuditLogResponse(m: VerifyAuditLogResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["ok"] = m.ok
+    d["checked"] = m.checked
+    d["first_sequence"] = m.first_sequence
+    d["last_sequence"] = m.last_sequence
+    if m.last_hash:
+        d["last_hash"] = m.last_hash
+    d["break_sequence"] = m.break_sequence
+    if m.problem:
+        d["problem"] = m.problem
+    d["unchained"] = m.unchained
+    return d
+
+
+def rest_ListAuditEventsRequest(m: ListAuditEventsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "pageSize": m.page_size,
+        "pageToken": m.page_token,
+        "action": m.action,
+        "deniedOnly": m.denied_only,
+    }
+    return d
+
+
+def file_ListAuditEventsRequest(m: ListAuditEventsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    d["page_size"] = m.page_size
+    if m.page_token:
+        d["page_token"] = m.page_token
+    if m.action:
+        d["action"] = m.action
+    d["denied_only"] = m.denied_only
+    return d
+
+
+def rest_ListAuditEventsResponse(m: ListAuditEventsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "events": [rest_AuditEvent(v) for v in m.events],
+        "nextPageToken": m.next_page_token,
+    }
+    return d
+
+
+def file_ListAuditEventsResponse(m: ListAuditEventsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.events:
+        d["events"] = [file_AuditEvent(v) for v in m.events]
+    if m.next_page_token:
+        d["next_page_token"] = m.next_page_token
     return d
 
 
@@ -2141,79 +3052,6 @@ def file_EvaluateStreamResponse(m: EvaluateStreamResponse) -> dict[str, Any]:
     return d
 
 
-def rest_Observation(m: Observation) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "id": m.id,
-        "runId": m.run_id,
-        "recordId": m.record_id,
-        "trial": m.trial,
-        "itemDigest": m.item_digest,
-        "configDigest": m.config_digest,
-        "outcome": m.outcome.proto_name,
-        "results": [rest_EvaluationResult(v) for v in m.results],
-        "reason": m.reason,
-        "errorKind": m.error_kind.proto_name,
-        "fault": m.fault.proto_name,
-        "project": m.project,
-        "labels": m.labels,
-    }
-    v = m.record
-    if v is not None:
-        d["record"] = rest_Record(v)
-    v = m.usage
-    if v is not None:
-        d["usage"] = rest_Usage(v)
-    v = m.started_at
-    if v is not None:
-        d["startedAt"] = timestamp_text(v)
-    v = m.finished_at
-    if v is not None:
-        d["finishedAt"] = timestamp_text(v)
-    return d
-
-
-def file_Observation(m: Observation) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.id:
-        d["id"] = m.id
-    if m.run_id:
-        d["run_id"] = m.run_id
-    if m.record_id:
-        d["record_id"] = m.record_id
-    d["trial"] = m.trial
-    if m.item_digest:
-        d["item_digest"] = m.item_digest
-    if m.config_digest:
-        d["config_digest"] = m.config_digest
-    if m.outcome.number:
-        d["outcome"] = m.outcome.value
-    v = m.record
-    if v is not None:
-        d["record"] = file_Record(v)
-    if m.results:
-        d["results"] = [file_EvaluationResult(v) for v in m.results]
-    v = m.usage
-    if v is not None:
-        d["usage"] = file_Usage(v)
-    if m.reason:
-        d["reason"] = m.reason
-    if m.error_kind.number:
-        d["error_kind"] = m.error_kind.value
-    if m.fault.number:
-        d["fault"] = m.fault.value
-    v = m.started_at
-    if v is not None:
-        d["started_at"] = timestamp_text(v)
-    v = m.finished_at
-    if v is not None:
-        d["finished_at"] = timestamp_text(v)
-    if m.project:
-        d["project"] = m.project
-    if m.labels:
-        d["labels"] = m.labels
-    return d
-
-
 def rest_EvalRun(m: EvalRun) -> dict[str, Any]:
     d: dict[str, Any] = {
         "apiVersion": m.api_version,
@@ -3362,6 +4200,607 @@ def file_Unpinned(m: Unpinned) -> dict[str, Any]:
     return d
 
 
+def rest_DatasetVersionContent(m: DatasetVersionContent) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "name": m.name,
+        "version": m.version,
+        "owner": m.owner,
+        "split": m.split,
+        "tags": m.tags,
+        "description": m.description,
+        "labels": m.labels,
+        "records": [rest_Record(v) for v in m.records],
+    }
+    return d
+
+
+def file_DatasetVersionContent(m: DatasetVersionContent) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.name:
+        d["name"] = m.name
+    if m.version:
+        d["version"] = m.version
+    if m.owner:
+        d["owner"] = m.owner
+    if m.split:
+        d["split"] = m.split
+    if m.tags:
+        d["tags"] = m.tags
+    if m.description:
+        d["description"] = m.description
+    if m.labels:
+        d["labels"] = m.labels
+    if m.records:
+        d["records"] = [file_Record(v) for v in m.records]
+    return d
+
+
+def rest_DatasetVersion(m: DatasetVersion) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "sha256": m.sha256,
+        "records": m.records,
+        "state": m.state.proto_name,
+        "revision": m.revision,
+        "publishedBy": m.published_by,
+        "reviewedBy": m.reviewed_by,
+        "reviewNote": m.review_note,
+    }
+    v = m.content
+    if v is not None:
+        d["content"] = rest_DatasetVersionContent(v)
+    v = m.published_at
+    if v is not None:
+        d["publishedAt"] = timestamp_text(v)
+    v = m.reviewed_at
+    if v is not None:
+        d["reviewedAt"] = timestamp_text(v)
+    return d
+
+
+def file_DatasetVersion(m: DatasetVersion) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.content
+    if v is not None:
+        d["content"] = file_DatasetVersionContent(v)
+    if m.sha256:
+        d["sha256"] = m.sha256
+    d["records"] = m.records
+    if m.state.number:
+        d["state"] = m.state.value
+    d["revision"] = m.revision
+    if m.published_by:
+        d["published_by"] = m.published_by
+    v = m.published_at
+    if v is not None:
+        d["published_at"] = timestamp_text(v)
+    if m.reviewed_by:
+        d["reviewed_by"] = m.reviewed_by
+    v = m.reviewed_at
+    if v is not None:
+        d["reviewed_at"] = timestamp_text(v)
+    if m.review_note:
+        d["review_note"] = m.review_note
+    return d
+
+
+def rest_DatasetVersionEvent(m: DatasetVersionEvent) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "revision": m.revision,
+        "state": m.state.proto_name,
+        "actor": m.actor,
+        "sha256": m.sha256,
+    }
+    v = m.time
+    if v is not None:
+        d["time"] = timestamp_text(v)
+    return d
+
+
+def file_DatasetVersionEvent(m: DatasetVersionEvent) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["revision"] = m.revision
+    if m.state.number:
+        d["state"] = m.state.value
+    if m.actor:
+        d["actor"] = m.actor
+    if m.sha256:
+        d["sha256"] = m.sha256
+    v = m.time
+    if v is not None:
+        d["time"] = timestamp_text(v)
+    return d
+
+
+def rest_PublishDatasetVersionRequest(m: PublishDatasetVersionRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.content
+    if v is not None:
+        d["content"] = rest_DatasetVersionContent(v)
+    return d
+
+
+def file_PublishDatasetVersionRequest(m: PublishDatasetVersionRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.content
+    if v is not None:
+        d["content"] = file_DatasetVersionContent(v)
+    return d
+
+
+def rest_PublishDatasetVersionResponse(m: PublishDatasetVersionResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.dataset
+    if v is not None:
+        d["dataset"] = rest_DatasetVersion(v)
+    v = m.reference
+    if v is not None:
+        d["reference"] = rest_DatasetVersionRef(v)
+    return d
+
+
+def file_PublishDatasetVersionResponse(m: PublishDatasetVersionResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.dataset
+    if v is not None:
+        d["dataset"] = file_DatasetVersion(v)
+    v = m.reference
+    if v is not None:
+        d["reference"] = file_DatasetVersionRef(v)
+    return d
+
+
+def rest_ListDatasetVersionsRequest(m: ListDatasetVersionsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "name": m.name,
+        "state": m.state.proto_name,
+        "owner": m.owner,
+        "pageSize": m.page_size,
+        "pageToken": m.page_token,
+    }
+    return d
+
+
+def file_ListDatasetVersionsRequest(m: ListDatasetVersionsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.name:
+        d["name"] = m.name
+    if m.state.number:
+        d["state"] = m.state.value
+    if m.owner:
+        d["owner"] = m.owner
+    d["page_size"] = m.page_size
+    if m.page_token:
+        d["page_token"] = m.page_token
+    return d
+
+
+def rest_ListDatasetVersionsResponse(m: ListDatasetVersionsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "datasets": [rest_DatasetVersion(v) for v in m.datasets],
+        "nextPageToken": m.next_page_token,
+    }
+    return d
+
+
+def file_ListDatasetVersionsResponse(m: ListDatasetVersionsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.datasets:
+        d["datasets"] = [file_DatasetVersion(v) for v in m.datasets]
+    if m.next_page_token:
+        d["next_page_token"] = m.next_page_token
+    return d
+
+
+def rest_GetDatasetVersionRequest(m: GetDatasetVersionRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "name": m.name,
+        "version": m.version,
+        "withoutRecords": m.without_records,
+    }
+    return d
+
+
+def file_GetDatasetVersionRequest(m: GetDatasetVersionRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.name:
+        d["name"] = m.name
+    if m.version:
+        d["version"] = m.version
+    d["without_records"] = m.without_records
+    return d
+
+
+def rest_GetDatasetVersionResponse(m: GetDatasetVersionResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.dataset
+    if v is not None:
+        d["dataset"] = rest_DatasetVersion(v)
+    v = m.reference
+    if v is not None:
+        d["reference"] = rest_DatasetVersionRef(v)
+    return d
+
+
+def file_GetDatasetVersionResponse(m: GetDatasetVersionResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.dataset
+    if v is not None:
+        d["dataset"] = file_DatasetVersion(v)
+    v = m.reference
+    if v is not None:
+        d["reference"] = file_DatasetVersionRef(v)
+    return d
+
+
+def rest_ReviewDatasetVersionRequest(m: ReviewDatasetVersionRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "name": m.name,
+        "version": m.version,
+        "sha256": m.sha256,
+        "expectedRevision": m.expected_revision,
+        "decision": m.decision.proto_name,
+        "note": m.note,
+    }
+    return d
+
+
+def file_ReviewDatasetVersionRequest(m: ReviewDatasetVersionRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.name:
+        d["name"] = m.name
+    if m.version:
+        d["version"] = m.version
+    if m.sha256:
+        d["sha256"] = m.sha256
+    d["expected_revision"] = m.expected_revision
+    if m.decision.number:
+        d["decision"] = m.decision.value
+    if m.note:
+        d["note"] = m.note
+    return d
+
+
+def rest_ReviewDatasetVersionResponse(m: ReviewDatasetVersionResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.dataset
+    if v is not None:
+        d["dataset"] = rest_DatasetVersion(v)
+    return d
+
+
+def file_ReviewDatasetVersionResponse(m: ReviewDatasetVersionResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.dataset
+    if v is not None:
+        d["dataset"] = file_DatasetVersion(v)
+    return d
+
+
+def rest_ListDatasetVersionEventsRequest(m: ListDatasetVersionEventsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "name": m.name,
+        "version": m.version,
+        "pageSize": m.page_size,
+        "pageToken": m.page_token,
+    }
+    return d
+
+
+def file_ListDatasetVersionEventsRequest(m: ListDatasetVersionEventsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.name:
+        d["name"] = m.name
+    if m.version:
+        d["version"] = m.version
+    d["page_size"] = m.page_size
+    if m.page_token:
+        d["page_token"] = m.page_token
+    return d
+
+
+def rest_ListDatasetVersionEventsResponse(m: ListDatasetVersionEventsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "events": [rest_DatasetVersionEvent(v) for v in m.events],
+        "nextPageToken": m.next_page_token,
+    }
+    return d
+
+
+def file_ListDatasetVersionEventsResponse(m: ListDatasetVersionEventsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.events:
+        d["events"] = [file_DatasetVersionEvent(v) for v in m.events]
+    if m.next_page_token:
+        d["next_page_token"] = m.next_page_token
+    return d
+
+
+def rest_DiffDatasetVersionsRequest(m: DiffDatasetVersionsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "name": m.name,
+        "beforeVersion": m.before_version,
+        "afterVersion": m.after_version,
+        "beforeSha256": m.before_sha256,
+        "afterSha256": m.after_sha256,
+    }
+    return d
+
+
+def file_DiffDatasetVersionsRequest(m: DiffDatasetVersionsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.name:
+        d["name"] = m.name
+    if m.before_version:
+        d["before_version"] = m.before_version
+    if m.after_version:
+        d["after_version"] = m.after_version
+    if m.before_sha256:
+        d["before_sha256"] = m.before_sha256
+    if m.after_sha256:
+        d["after_sha256"] = m.after_sha256
+    return d
+
+
+def rest_DatasetRecordChange(m: DatasetRecordChange) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+        "fields": m.fields,
+    }
+    return d
+
+
+def file_DatasetRecordChange(m: DatasetRecordChange) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    if m.fields:
+        d["fields"] = m.fields
+    return d
+
+
+def rest_DiffDatasetVersionsResponse(m: DiffDatasetVersionsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "beforeSha256": m.before_sha256,
+        "afterSha256": m.after_sha256,
+        "added": m.added,
+        "removed": m.removed,
+        "changed": [rest_DatasetRecordChange(v) for v in m.changed],
+        "unchanged": m.unchanged,
+        "orderChanged": m.order_changed,
+        "metadataChanged": m.metadata_changed,
+    }
+    return d
+
+
+def file_DiffDatasetVersionsResponse(m: DiffDatasetVersionsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.before_sha256:
+        d["before_sha256"] = m.before_sha256
+    if m.after_sha256:
+        d["after_sha256"] = m.after_sha256
+    if m.added:
+        d["added"] = m.added
+    if m.removed:
+        d["removed"] = m.removed
+    if m.changed:
+        d["changed"] = [file_DatasetRecordChange(v) for v in m.changed]
+    d["unchanged"] = m.unchanged
+    d["order_changed"] = m.order_changed
+    if m.metadata_changed:
+        d["metadata_changed"] = m.metadata_changed
+    return d
+
+
+def rest_DatasetUploadConfig(m: DatasetUploadConfig) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "name": m.name,
+        "version": m.version,
+        "format": m.format,
+        "mapping": m.mapping,
+        "description": m.description,
+        "labels": m.labels,
+        "owner": m.owner,
+        "fileSha256": m.file_sha256,
+    }
+    return d
+
+
+def file_DatasetUploadConfig(m: DatasetUploadConfig) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.name:
+        d["name"] = m.name
+    if m.version:
+        d["version"] = m.version
+    if m.format:
+        d["format"] = m.format
+    if m.mapping:
+        d["mapping"] = m.mapping
+    if m.description:
+        d["description"] = m.description
+    if m.labels:
+        d["labels"] = m.labels
+    if m.owner:
+        d["owner"] = m.owner
+    if m.file_sha256:
+        d["file_sha256"] = m.file_sha256
+    return d
+
+
+def rest_UploadDatasetVersionRequest(m: UploadDatasetVersionRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.config
+    if v is not None:
+        d["config"] = rest_DatasetUploadConfig(v)
+    v = m.chunk
+    if v is not None:
+        d["chunk"] = b64encode(v).decode("ascii")
+    return d
+
+
+def file_UploadDatasetVersionRequest(m: UploadDatasetVersionRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.config
+    if v is not None:
+        d["config"] = file_DatasetUploadConfig(v)
+    v = m.chunk
+    if v is not None:
+        d["chunk"] = b64encode(v).decode("ascii")
+    return d
+
+
+def rest_UploadDatasetVersionResponse(m: UploadDatasetVersionResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "existed": m.existed,
+    }
+    v = m.dataset
+    if v is not None:
+        d["dataset"] = rest_DatasetVersion(v)
+    v = m.reference
+    if v is not None:
+        d["reference"] = rest_DatasetVersionRef(v)
+    return d
+
+
+def file_UploadDatasetVersionResponse(m: UploadDatasetVersionResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.dataset
+    if v is not None:
+        d["dataset"] = file_DatasetVersion(v)
+    v = m.reference
+    if v is not None:
+        d["reference"] = file_DatasetVersionRef(v)
+    d["existed"] = m.existed
+    return d
+
+
+def rest_FetchDatasetVersionRequest(m: FetchDatasetVersionRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "name": m.name,
+        "version": m.version,
+    }
+    return d
+
+
+def file_FetchDatasetVersionRequest(m: FetchDatasetVersionRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.name:
+        d["name"] = m.name
+    if m.version:
+        d["version"] = m.version
+    return d
+
+
+def rest_FetchDatasetVersionResponse(m: FetchDatasetVersionResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "chunk": b64encode(m.chunk).decode("ascii"),
+    }
+    return d
+
+
+def file_FetchDatasetVersionResponse(m: FetchDatasetVersionResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.chunk:
+        d["chunk"] = b64encode(m.chunk).decode("ascii")
+    return d
+
+
+def rest_Observation(m: Observation) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+        "runId": m.run_id,
+        "recordId": m.record_id,
+        "trial": m.trial,
+        "itemDigest": m.item_digest,
+        "configDigest": m.config_digest,
+        "outcome": m.outcome.proto_name,
+        "results": [rest_EvaluationResult(v) for v in m.results],
+        "reason": m.reason,
+        "errorKind": m.error_kind.proto_name,
+        "fault": m.fault.proto_name,
+        "project": m.project,
+        "labels": m.labels,
+    }
+    v = m.record
+    if v is not None:
+        d["record"] = rest_Record(v)
+    v = m.usage
+    if v is not None:
+        d["usage"] = rest_Usage(v)
+    v = m.started_at
+    if v is not None:
+        d["startedAt"] = timestamp_text(v)
+    v = m.finished_at
+    if v is not None:
+        d["finishedAt"] = timestamp_text(v)
+    return d
+
+
+def file_Observation(m: Observation) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    if m.run_id:
+        d["run_id"] = m.run_id
+    if m.record_id:
+        d["record_id"] = m.record_id
+    d["trial"] = m.trial
+    if m.item_digest:
+        d["item_digest"] = m.item_digest
+    if m.config_digest:
+        d["config_digest"] = m.config_digest
+    if m.outcome.number:
+        d["outcome"] = m.outcome.value
+    v = m.record
+    if v is not None:
+        d["record"] = file_Record(v)
+    if m.results:
+        d["results"] = [file_EvaluationResult(v) for v in m.results]
+    v = m.usage
+    if v is not None:
+        d["usage"] = file_Usage(v)
+    if m.reason:
+        d["reason"] = m.reason
+    if m.error_kind.number:
+        d["error_kind"] = m.error_kind.value
+    if m.fault.number:
+        d["fault"] = m.fault.value
+    v = m.started_at
+    if v is not None:
+        d["started_at"] = timestamp_text(v)
+    v = m.finished_at
+    if v is not None:
+        d["finished_at"] = timestamp_text(v)
+    if m.project:
+        d["project"] = m.project
+    if m.labels:
+        d["labels"] = m.labels
+    return d
+
+
 def rest_ResultsFile(m: ResultsFile) -> dict[str, Any]:
     d: dict[str, Any] = {
         "summaries": [rest_MetricSummary(v) for v in m.summaries],
@@ -3481,24 +4920,904 @@ def file_RejectedLine(m: RejectedLine) -> dict[str, Any]:
     return d
 
 
+def rest_CreateRunRequest(m: CreateRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "project": m.project,
+        "labels": m.labels,
+        "validateOnly": m.validate_only,
+        "priority": m.priority,
+    }
+    v = m.spec
+    if v is not None:
+        d["spec"] = rest_RunSpec(v)
+    return d
+
+
+def file_CreateRunRequest(m: CreateRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.project:
+        d["project"] = m.project
+    v = m.spec
+    if v is not None:
+        d["spec"] = file_RunSpec(v)
+    if m.labels:
+        d["labels"] = m.labels
+    d["validate_only"] = m.validate_only
+    d["priority"] = m.priority
+    return d
+
+
+def rest_CreateRunResponse(m: CreateRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = rest_Run(v)
+    return d
+
+
+def file_CreateRunResponse(m: CreateRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = file_Run(v)
+    return d
+
+
+def rest_GetRunRequest(m: GetRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+    }
+    return d
+
+
+def file_GetRunRequest(m: GetRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    return d
+
+
+def rest_GetRunResponse(m: GetRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = rest_Run(v)
+    return d
+
+
+def file_GetRunResponse(m: GetRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = file_Run(v)
+    return d
+
+
+def rest_ListRunsRequest(m: ListRunsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "pageSize": m.page_size,
+        "pageToken": m.page_token,
+        "name": m.name,
+        "labels": m.labels,
+        "statuses": [v.proto_name for v in m.statuses],
+        "includeArchived": m.include_archived,
+        "search": m.search,
+    }
+    v = m.since
+    if v is not None:
+        d["since"] = timestamp_text(v)
+    v = m.until
+    if v is not None:
+        d["until"] = timestamp_text(v)
+    return d
+
+
+def file_ListRunsRequest(m: ListRunsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    d["page_size"] = m.page_size
+    if m.page_token:
+        d["page_token"] = m.page_token
+    if m.name:
+        d["name"] = m.name
+    if m.labels:
+        d["labels"] = m.labels
+    if m.statuses:
+        d["statuses"] = [v.value for v in m.statuses]
+    v = m.since
+    if v is not None:
+        d["since"] = timestamp_text(v)
+    v = m.until
+    if v is not None:
+        d["until"] = timestamp_text(v)
+    d["include_archived"] = m.include_archived
+    if m.search:
+        d["search"] = m.search
+    return d
+
+
+def rest_ListRunsResponse(m: ListRunsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "runs": [rest_Run(v) for v in m.runs],
+        "nextPageToken": m.next_page_token,
+    }
+    return d
+
+
+def file_ListRunsResponse(m: ListRunsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.runs:
+        d["runs"] = [file_Run(v) for v in m.runs]
+    if m.next_page_token:
+        d["next_page_token"] = m.next_page_token
+    return d
+
+
+def rest_WatchRunRequest(m: WatchRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+        "includeResults": m.include_results,
+    }
+    return d
+
+
+def file_WatchRunRequest(m: WatchRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    d["include_results"] = m.include_results
+    return d
+
+
+def rest_WatchRunResponse(m: WatchRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = rest_Run(v)
+    v = m.progress
+    if v is not None:
+        d["progress"] = rest_Progress(v)
+    v = m.result
+    if v is not None:
+        d["result"] = rest_EvaluationResult(v)
+    return d
+
+
+def file_WatchRunResponse(m: WatchRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = file_Run(v)
+    v = m.progress
+    if v is not None:
+        d["progress"] = file_Progress(v)
+    v = m.result
+    if v is not None:
+        d["result"] = file_EvaluationResult(v)
+    return d
+
+
+def rest_CancelRunRequest(m: CancelRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+    }
+    return d
+
+
+def file_CancelRunRequest(m: CancelRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    return d
+
+
+def rest_CancelRunResponse(m: CancelRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = rest_Run(v)
+    return d
+
+
+def file_CancelRunResponse(m: CancelRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = file_Run(v)
+    return d
+
+
+def rest_ResumeRunRequest(m: ResumeRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+    }
+    return d
+
+
+def file_ResumeRunRequest(m: ResumeRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    return d
+
+
+def rest_ResumeRunResponse(m: ResumeRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = rest_Run(v)
+    return d
+
+
+def file_ResumeRunResponse(m: ResumeRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = file_Run(v)
+    return d
+
+
+def rest_DeleteRunRequest(m: DeleteRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+    }
+    return d
+
+
+def file_DeleteRunRequest(m: DeleteRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    return d
+
+
+def rest_DeleteRunResponse(m: DeleteRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def file_DeleteRunResponse(m: DeleteRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def rest_ArchiveRunRequest(m: ArchiveRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+        "restore": m.restore,
+    }
+    return d
+
+
+def file_ArchiveRunRequest(m: ArchiveRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    d["restore"] = m.restore
+    return d
+
+
+def rest_ArchiveRunResponse(m: ArchiveRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = rest_Run(v)
+    return d
+
+
+def file_ArchiveRunResponse(m: ArchiveRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = file_Run(v)
+    return d
+
+
+def rest_ListRunResultsRequest(m: ListRunResultsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "runId": m.run_id,
+        "pageSize": m.page_size,
+        "pageToken": m.page_token,
+        "evaluator": m.evaluator,
+        "outcome": m.outcome.proto_name,
+        "search": m.search,
+        "orderBy": m.order_by,
+        "flippedAgainst": m.flipped_against,
+        "withoutRecords": m.without_records,
+    }
+    v = m.min_score
+    if v is not None:
+        d["minScore"] = v
+    v = m.max_score
+    if v is not None:
+        d["maxScore"] = v
+    v = m.trial
+    if v is not None:
+        d["trial"] = v
+    return d
+
+
+def file_ListRunResultsRequest(m: ListRunResultsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.run_id:
+        d["run_id"] = m.run_id
+    d["page_size"] = m.page_size
+    if m.page_token:
+        d["page_token"] = m.page_token
+    if m.evaluator:
+        d["evaluator"] = m.evaluator
+    if m.outcome.number:
+        d["outcome"] = m.outcome.value
+    v = m.min_score
+    if v is not None:
+        d["min_score"] = v
+    v = m.max_score
+    if v is not None:
+        d["max_score"] = v
+    if m.search:
+        d["search"] = m.search
+    if m.order_by:
+        d["order_by"] = m.order_by
+    if m.flipped_against:
+        d["flipped_against"] = m.flipped_against
+    v = m.trial
+    if v is not None:
+        d["trial"] = v
+    d["without_records"] = m.without_records
+    return d
+
+
+def rest_ListRunResultsResponse(m: ListRunResultsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "results": [rest_EvaluationResult(v) for v in m.results],
+        "records": [rest_Record(v) for v in m.records],
+        "nextPageToken": m.next_page_token,
+        "recordsByTrial": [rest_RunRecordEvidence(v) for v in m.records_by_trial],
+    }
+    v = m.matching_records
+    if v is not None:
+        d["matchingRecords"] = v
+    return d
+
+
+def file_ListRunResultsResponse(m: ListRunResultsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.results:
+        d["results"] = [file_EvaluationResult(v) for v in m.results]
+    if m.records:
+        d["records"] = [file_Record(v) for v in m.records]
+    if m.next_page_token:
+        d["next_page_token"] = m.next_page_token
+    if m.records_by_trial:
+        d["records_by_trial"] = [file_RunRecordEvidence(v) for v in m.records_by_trial]
+    v = m.matching_records
+    if v is not None:
+        d["matching_records"] = v
+    return d
+
+
+def rest_GetRecordEvidenceRequest(m: GetRecordEvidenceRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "runId": m.run_id,
+        "recordId": m.record_id,
+        "trial": m.trial,
+    }
+    return d
+
+
+def file_GetRecordEvidenceRequest(m: GetRecordEvidenceRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.run_id:
+        d["run_id"] = m.run_id
+    if m.record_id:
+        d["record_id"] = m.record_id
+    d["trial"] = m.trial
+    return d
+
+
+def rest_RunRecordEvidence(m: RunRecordEvidence) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "recordId": m.record_id,
+        "trial": m.trial,
+        "outputStored": m.output_stored,
+        "outputError": m.output_error,
+    }
+    v = m.record
+    if v is not None:
+        d["record"] = rest_Record(v)
+    return d
+
+
+def file_RunRecordEvidence(m: RunRecordEvidence) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.record_id:
+        d["record_id"] = m.record_id
+    d["trial"] = m.trial
+    v = m.record
+    if v is not None:
+        d["record"] = file_Record(v)
+    d["output_stored"] = m.output_stored
+    if m.output_error:
+        d["output_error"] = m.output_error
+    return d
+
+
+def rest_GetRecordEvidenceResponse(m: GetRecordEvidenceResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "results": [rest_EvaluationResult(v) for v in m.results],
+    }
+    v = m.evidence
+    if v is not None:
+        d["evidence"] = rest_RunRecordEvidence(v)
+    return d
+
+
+def file_GetRecordEvidenceResponse(m: GetRecordEvidenceResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.evidence
+    if v is not None:
+        d["evidence"] = file_RunRecordEvidence(v)
+    if m.results:
+        d["results"] = [file_EvaluationResult(v) for v in m.results]
+    return d
+
+
+def rest_CompareRunsRequest(m: CompareRunsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "baselineRunId": m.baseline_run_id,
+        "candidateRunId": m.candidate_run_id,
+        "confidenceLevel": m.confidence_level,
+        "clusterBy": m.cluster_by,
+    }
+    return d
+
+
+def file_CompareRunsRequest(m: CompareRunsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.baseline_run_id:
+        d["baseline_run_id"] = m.baseline_run_id
+    if m.candidate_run_id:
+        d["candidate_run_id"] = m.candidate_run_id
+    d["confidence_level"] = m.confidence_level
+    if m.cluster_by:
+        d["cluster_by"] = m.cluster_by
+    return d
+
+
+def rest_CompareRunsResponse(m: CompareRunsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "comparisons": [rest_MetricComparison(v) for v in m.comparisons],
+        "baselineOnly": m.baseline_only,
+        "candidateOnly": m.candidate_only,
+        "warnings": m.warnings,
+    }
+    return d
+
+
+def file_CompareRunsResponse(m: CompareRunsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.comparisons:
+        d["comparisons"] = [file_MetricComparison(v) for v in m.comparisons]
+    d["baseline_only"] = m.baseline_only
+    d["candidate_only"] = m.candidate_only
+    if m.warnings:
+        d["warnings"] = m.warnings
+    return d
+
+
+def rest_MetricComparison(m: MetricComparison) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "metric": m.metric,
+        "pairedN": m.paired_n,
+        "significant": m.significant,
+        "verdict": m.verdict,
+        "wins": m.wins,
+        "losses": m.losses,
+        "ties": m.ties,
+    }
+    v = m.baseline_mean
+    if v is not None:
+        d["baselineMean"] = v
+    v = m.candidate_mean
+    if v is not None:
+        d["candidateMean"] = v
+    v = m.diff
+    if v is not None:
+        d["diff"] = v
+    v = m.diff_ci
+    if v is not None:
+        d["diffCi"] = rest_ConfidenceInterval(v)
+    v = m.p_value
+    if v is not None:
+        d["pValue"] = v
+    v = m.higher_is_better
+    if v is not None:
+        d["higherIsBetter"] = v
+    return d
+
+
+def file_MetricComparison(m: MetricComparison) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.metric:
+        d["metric"] = m.metric
+    v = m.baseline_mean
+    if v is not None:
+        d["baseline_mean"] = v
+    v = m.candidate_mean
+    if v is not None:
+        d["candidate_mean"] = v
+    v = m.diff
+    if v is not None:
+        d["diff"] = v
+    v = m.diff_ci
+    if v is not None:
+        d["diff_ci"] = file_ConfidenceInterval(v)
+    d["paired_n"] = m.paired_n
+    d["significant"] = m.significant
+    if m.verdict:
+        d["verdict"] = m.verdict
+    v = m.p_value
+    if v is not None:
+        d["p_value"] = v
+    d["wins"] = m.wins
+    d["losses"] = m.losses
+    d["ties"] = m.ties
+    v = m.higher_is_better
+    if v is not None:
+        d["higher_is_better"] = v
+    return d
+
+
+def rest_SliceRunsRequest(m: SliceRunsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "runIds": m.run_ids,
+        "project": m.project,
+        "labels": m.labels,
+        "limit": m.limit,
+        "metric": m.metric,
+        "by": m.by,
+        "confidenceLevel": m.confidence_level,
+    }
+    return d
+
+
+def file_SliceRunsRequest(m: SliceRunsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.run_ids:
+        d["run_ids"] = m.run_ids
+    if m.project:
+        d["project"] = m.project
+    if m.labels:
+        d["labels"] = m.labels
+    d["limit"] = m.limit
+    if m.metric:
+        d["metric"] = m.metric
+    if m.by:
+        d["by"] = m.by
+    d["confidence_level"] = m.confidence_level
+    return d
+
+
+def rest_SliceRow(m: SliceRow) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "runId": m.run_id,
+        "runName": m.run_name,
+        "key": m.key,
+        "n": m.n,
+        "mean": m.mean,
+    }
+    v = m.low
+    if v is not None:
+        d["low"] = v
+    v = m.high
+    if v is not None:
+        d["high"] = v
+    return d
+
+
+def file_SliceRow(m: SliceRow) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.run_id:
+        d["run_id"] = m.run_id
+    if m.run_name:
+        d["run_name"] = m.run_name
+    if m.key:
+        d["key"] = m.key
+    d["n"] = m.n
+    d["mean"] = m.mean
+    v = m.low
+    if v is not None:
+        d["low"] = v
+    v = m.high
+    if v is not None:
+        d["high"] = v
+    return d
+
+
+def rest_SliceRunsResponse(m: SliceRunsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "rows": [rest_SliceRow(v) for v in m.rows],
+        "runs": m.runs,
+    }
+    return d
+
+
+def file_SliceRunsResponse(m: SliceRunsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.rows:
+        d["rows"] = [file_SliceRow(v) for v in m.rows]
+    d["runs"] = m.runs
+    return d
+
+
+def rest_PromoteResultsRequest(m: PromoteResultsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "runId": m.run_id,
+        "dataset": m.dataset,
+        "when": m.when,
+        "includeOutputs": m.include_outputs,
+    }
+    return d
+
+
+def file_PromoteResultsRequest(m: PromoteResultsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.run_id:
+        d["run_id"] = m.run_id
+    if m.dataset:
+        d["dataset"] = m.dataset
+    if m.when:
+        d["when"] = m.when
+    d["include_outputs"] = m.include_outputs
+    return d
+
+
+def rest_PromoteResultsResponse(m: PromoteResultsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "promoted": m.promoted,
+        "path": m.path,
+    }
+    return d
+
+
+def file_PromoteResultsResponse(m: PromoteResultsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["promoted"] = m.promoted
+    if m.path:
+        d["path"] = m.path
+    return d
+
+
+def rest_CreateShadowReplayRequest(m: CreateShadowReplayRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "project": m.project,
+        "labels": m.labels,
+    }
+    v = m.candidate
+    if v is not None:
+        d["candidate"] = rest_RunSpec(v)
+    return d
+
+
+def file_CreateShadowReplayRequest(m: CreateShadowReplayRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.project:
+        d["project"] = m.project
+    v = m.candidate
+    if v is not None:
+        d["candidate"] = file_RunSpec(v)
+    if m.labels:
+        d["labels"] = m.labels
+    return d
+
+
+def rest_CreateShadowReplayResponse(m: CreateShadowReplayResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.baseline
+    if v is not None:
+        d["baseline"] = rest_Run(v)
+    v = m.candidate
+    if v is not None:
+        d["candidate"] = rest_Run(v)
+    return d
+
+
+def file_CreateShadowReplayResponse(m: CreateShadowReplayResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.baseline
+    if v is not None:
+        d["baseline"] = file_Run(v)
+    v = m.candidate
+    if v is not None:
+        d["candidate"] = file_Run(v)
+    return d
+
+
+def rest_ImportRunRequest(m: ImportRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "project": m.project,
+        "labels": m.labels,
+        "records": [rest_Record(v) for v in m.records],
+        "results": [rest_EvaluationResult(v) for v in m.results],
+        "summaries": [rest_MetricSummary(v) for v in m.summaries],
+    }
+    v = m.spec
+    if v is not None:
+        d["spec"] = rest_RunSpec(v)
+    v = m.started_at
+    if v is not None:
+        d["startedAt"] = timestamp_text(v)
+    v = m.finished_at
+    if v is not None:
+        d["finishedAt"] = timestamp_text(v)
+    v = m.target_usage
+    if v is not None:
+        d["targetUsage"] = rest_Usage(v)
+    v = m.judge_usage
+    if v is not None:
+        d["judgeUsage"] = rest_Usage(v)
+    return d
+
+
+def file_ImportRunRequest(m: ImportRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.project:
+        d["project"] = m.project
+    if m.labels:
+        d["labels"] = m.labels
+    v = m.spec
+    if v is not None:
+        d["spec"] = file_RunSpec(v)
+    if m.records:
+        d["records"] = [file_Record(v) for v in m.records]
+    if m.results:
+        d["results"] = [file_EvaluationResult(v) for v in m.results]
+    if m.summaries:
+        d["summaries"] = [file_MetricSummary(v) for v in m.summaries]
+    v = m.started_at
+    if v is not None:
+        d["started_at"] = timestamp_text(v)
+    v = m.finished_at
+    if v is not None:
+        d["finished_at"] = timestamp_text(v)
+    v = m.target_usage
+    if v is not None:
+        d["target_usage"] = file_Usage(v)
+    v = m.judge_usage
+    if v is not None:
+        d["judge_usage"] = file_Usage(v)
+    return d
+
+
+def rest_ImportRunResponse(m: ImportRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = rest_Run(v)
+    return d
+
+
+def file_ImportRunResponse(m: ImportRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = file_Run(v)
+    return d
+
+
+def rest_RescoreRunRequest(m: RescoreRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "runId": m.run_id,
+        "name": m.name,
+        "labels": m.labels,
+        "evaluators": [rest_EvaluatorRef(v) for v in m.evaluators],
+        "judge": m.judge,
+        "gates": [rest_Gate(v) for v in m.gates],
+    }
+    v = m.summary
+    if v is not None:
+        d["summary"] = rest_SummaryOptions(v)
+    return d
+
+
+def file_RescoreRunRequest(m: RescoreRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.run_id:
+        d["run_id"] = m.run_id
+    if m.name:
+        d["name"] = m.name
+    if m.labels:
+        d["labels"] = m.labels
+    if m.evaluators:
+        d["evaluators"] = [file_EvaluatorRef(v) for v in m.evaluators]
+    if m.judge:
+        d["judge"] = m.judge
+    v = m.summary
+    if v is not None:
+        d["summary"] = file_SummaryOptions(v)
+    if m.gates:
+        d["gates"] = [file_Gate(v) for v in m.gates]
+    return d
+
+
+def rest_RescoreRunResponse(m: RescoreRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = rest_Run(v)
+    return d
+
+
+def file_RescoreRunResponse(m: RescoreRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = file_Run(v)
+    return d
+
+
 REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "A2AAgent": rest_A2AAgent,
+    "APIKey": rest_APIKey,
     "AgentBudget": rest_AgentBudget,
     "AgentTarget": rest_AgentTarget,
+    "ArchiveRunRequest": rest_ArchiveRunRequest,
+    "ArchiveRunResponse": rest_ArchiveRunResponse,
+    "AuditEvent": rest_AuditEvent,
     "BoundRunEvaluator": rest_BoundRunEvaluator,
     "Budget": rest_Budget,
     "BuiltinHarness": rest_BuiltinHarness,
     "CLIAgent": rest_CLIAgent,
+    "CancelRunRequest": rest_CancelRunRequest,
+    "CancelRunResponse": rest_CancelRunResponse,
     "Checker": rest_Checker,
     "CommandHarness": rest_CommandHarness,
     "CommandTarget": rest_CommandTarget,
+    "CompareRunsRequest": rest_CompareRunsRequest,
+    "CompareRunsResponse": rest_CompareRunsResponse,
     "ConfidenceInterval": rest_ConfidenceInterval,
     "Content": rest_Content,
     "ContextManagement": rest_ContextManagement,
+    "CreateAPIKeyRequest": rest_CreateAPIKeyRequest,
+    "CreateAPIKeyResponse": rest_CreateAPIKeyResponse,
+    "CreateBindingRequest": rest_CreateBindingRequest,
+    "CreateBindingResponse": rest_CreateBindingResponse,
+    "CreateProjectRequest": rest_CreateProjectRequest,
+    "CreateProjectResponse": rest_CreateProjectResponse,
+    "CreateRoleRequest": rest_CreateRoleRequest,
+    "CreateRoleResponse": rest_CreateRoleResponse,
+    "CreateRunRequest": rest_CreateRunRequest,
+    "CreateRunResponse": rest_CreateRunResponse,
+    "CreateShadowReplayRequest": rest_CreateShadowReplayRequest,
+    "CreateShadowReplayResponse": rest_CreateShadowReplayResponse,
     "CredentialGrant": rest_CredentialGrant,
     "DatasetManifest": rest_DatasetManifest,
+    "DatasetRecordChange": rest_DatasetRecordChange,
     "DatasetSource": rest_DatasetSource,
+    "DatasetUploadConfig": rest_DatasetUploadConfig,
+    "DatasetVersion": rest_DatasetVersion,
+    "DatasetVersionContent": rest_DatasetVersionContent,
+    "DatasetVersionEvent": rest_DatasetVersionEvent,
     "DatasetVersionRef": rest_DatasetVersionRef,
+    "DeleteBindingRequest": rest_DeleteBindingRequest,
+    "DeleteBindingResponse": rest_DeleteBindingResponse,
+    "DeleteRoleRequest": rest_DeleteRoleRequest,
+    "DeleteRoleResponse": rest_DeleteRoleResponse,
+    "DeleteRunRequest": rest_DeleteRunRequest,
+    "DeleteRunResponse": rest_DeleteRunResponse,
+    "DiffDatasetVersionsRequest": rest_DiffDatasetVersionsRequest,
+    "DiffDatasetVersionsResponse": rest_DiffDatasetVersionsResponse,
     "Environment": rest_Environment,
     "EnvironmentService": rest_EnvironmentService,
     "EscalationPolicy": rest_EscalationPolicy,
@@ -3513,54 +5832,108 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "EvaluatorManifest": rest_EvaluatorManifest,
     "EvaluatorRef": rest_EvaluatorRef,
     "ExternalHarness": rest_ExternalHarness,
+    "FetchDatasetVersionRequest": rest_FetchDatasetVersionRequest,
+    "FetchDatasetVersionResponse": rest_FetchDatasetVersionResponse,
     "FewShotExample": rest_FewShotExample,
     "Gate": rest_Gate,
     "GateResult": rest_GateResult,
+    "GetDatasetVersionRequest": rest_GetDatasetVersionRequest,
+    "GetDatasetVersionResponse": rest_GetDatasetVersionResponse,
+    "GetRecordEvidenceRequest": rest_GetRecordEvidenceRequest,
+    "GetRecordEvidenceResponse": rest_GetRecordEvidenceResponse,
+    "GetRunRequest": rest_GetRunRequest,
+    "GetRunResponse": rest_GetRunResponse,
     "GitState": rest_GitState,
     "HTTPAgent": rest_HTTPAgent,
     "Harness": rest_Harness,
     "Hook": rest_Hook,
+    "ImportRunRequest": rest_ImportRunRequest,
+    "ImportRunResponse": rest_ImportRunResponse,
     "InlineRecords": rest_InlineRecords,
     "Interjection": rest_Interjection,
     "IsolationReport": rest_IsolationReport,
     "JudgeManifest": rest_JudgeManifest,
     "JudgeSpec": rest_JudgeSpec,
+    "ListAPIKeysRequest": rest_ListAPIKeysRequest,
+    "ListAPIKeysResponse": rest_ListAPIKeysResponse,
+    "ListAuditEventsRequest": rest_ListAuditEventsRequest,
+    "ListAuditEventsResponse": rest_ListAuditEventsResponse,
+    "ListBindingsRequest": rest_ListBindingsRequest,
+    "ListBindingsResponse": rest_ListBindingsResponse,
     "ListCredentialsRequest": rest_ListCredentialsRequest,
     "ListCredentialsResponse": rest_ListCredentialsResponse,
+    "ListDatasetVersionEventsRequest": rest_ListDatasetVersionEventsRequest,
+    "ListDatasetVersionEventsResponse": rest_ListDatasetVersionEventsResponse,
+    "ListDatasetVersionsRequest": rest_ListDatasetVersionsRequest,
+    "ListDatasetVersionsResponse": rest_ListDatasetVersionsResponse,
     "ListEvaluatorsRequest": rest_ListEvaluatorsRequest,
     "ListEvaluatorsResponse": rest_ListEvaluatorsResponse,
+    "ListPermissionsRequest": rest_ListPermissionsRequest,
+    "ListPermissionsResponse": rest_ListPermissionsResponse,
+    "ListProjectsRequest": rest_ListProjectsRequest,
+    "ListProjectsResponse": rest_ListProjectsResponse,
+    "ListRolesRequest": rest_ListRolesRequest,
+    "ListRolesResponse": rest_ListRolesResponse,
+    "ListRunResultsRequest": rest_ListRunResultsRequest,
+    "ListRunResultsResponse": rest_ListRunResultsResponse,
+    "ListRunsRequest": rest_ListRunsRequest,
+    "ListRunsResponse": rest_ListRunsResponse,
     "MCPAgent": rest_MCPAgent,
     "MCPOAuth": rest_MCPOAuth,
     "MCPServer": rest_MCPServer,
     "MediaRef": rest_MediaRef,
     "Message": rest_Message,
     "Messages": rest_Messages,
+    "MetricComparison": rest_MetricComparison,
     "MetricSpec": rest_MetricSpec,
     "MetricSummaries": rest_MetricSummaries,
     "MetricSummary": rest_MetricSummary,
     "MockTool": rest_MockTool,
     "Observation": rest_Observation,
+    "Permission": rest_Permission,
     "Pricing": rest_Pricing,
+    "Principal": rest_Principal,
     "Progress": rest_Progress,
+    "Project": rest_Project,
+    "ProjectAccess": rest_ProjectAccess,
+    "PromoteResultsRequest": rest_PromoteResultsRequest,
+    "PromoteResultsResponse": rest_PromoteResultsResponse,
     "Provenance": rest_Provenance,
+    "PublishDatasetVersionRequest": rest_PublishDatasetVersionRequest,
+    "PublishDatasetVersionResponse": rest_PublishDatasetVersionResponse,
     "Record": rest_Record,
     "Recording": rest_Recording,
     "RejectedLine": rest_RejectedLine,
     "Requirements": rest_Requirements,
+    "RescoreRunRequest": rest_RescoreRunRequest,
+    "RescoreRunResponse": rest_RescoreRunResponse,
     "ResponsesAgent": rest_ResponsesAgent,
     "ResultsFile": rest_ResultsFile,
     "ResultsLayout": rest_ResultsLayout,
+    "ResumeRunRequest": rest_ResumeRunRequest,
+    "ResumeRunResponse": rest_ResumeRunResponse,
+    "ReviewDatasetVersionRequest": rest_ReviewDatasetVersionRequest,
+    "ReviewDatasetVersionResponse": rest_ReviewDatasetVersionResponse,
+    "RevokeAPIKeyRequest": rest_RevokeAPIKeyRequest,
+    "RevokeAPIKeyResponse": rest_RevokeAPIKeyResponse,
+    "Role": rest_Role,
+    "RoleBinding": rest_RoleBinding,
+    "RoleList": rest_RoleList,
     "Run": rest_Run,
     "RunEvaluationContract": rest_RunEvaluationContract,
     "RunManifest": rest_RunManifest,
     "RunMetadata": rest_RunMetadata,
     "RunOutputs": rest_RunOutputs,
     "RunProvenance": rest_RunProvenance,
+    "RunRecordEvidence": rest_RunRecordEvidence,
     "RunSpec": rest_RunSpec,
     "SandboxPolicy": rest_SandboxPolicy,
     "Scheduling": rest_Scheduling,
     "Score": rest_Score,
     "Sink": rest_Sink,
+    "SliceRow": rest_SliceRow,
+    "SliceRunsRequest": rest_SliceRunsRequest,
+    "SliceRunsResponse": rest_SliceRunsResponse,
     "Step": rest_Step,
     "SummaryOptions": rest_SummaryOptions,
     "TabularRow": rest_TabularRow,
@@ -3577,30 +5950,73 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "Trajectory": rest_Trajectory,
     "TrialAdvice": rest_TrialAdvice,
     "Unpinned": rest_Unpinned,
+    "UpdateRoleRequest": rest_UpdateRoleRequest,
+    "UpdateRoleResponse": rest_UpdateRoleResponse,
+    "UploadDatasetVersionRequest": rest_UploadDatasetVersionRequest,
+    "UploadDatasetVersionResponse": rest_UploadDatasetVersionResponse,
     "Usage": rest_Usage,
     "UserSimulator": rest_UserSimulator,
+    "VerifyAuditLogRequest": rest_VerifyAuditLogRequest,
+    "VerifyAuditLogResponse": rest_VerifyAuditLogResponse,
+    "WatchRunRequest": rest_WatchRunRequest,
+    "WatchRunResponse": rest_WatchRunResponse,
+    "WhoAmIRequest": rest_WhoAmIRequest,
+    "WhoAmIResponse": rest_WhoAmIResponse,
 }
 """Writer of the REST form of each message, by its name."""
 
 
 FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "A2AAgent": file_A2AAgent,
+    "APIKey": file_APIKey,
     "AgentBudget": file_AgentBudget,
     "AgentTarget": file_AgentTarget,
+    "ArchiveRunRequest": file_ArchiveRunRequest,
+    "ArchiveRunResponse": file_ArchiveRunResponse,
+    "AuditEvent": file_AuditEvent,
     "BoundRunEvaluator": file_BoundRunEvaluator,
     "Budget": file_Budget,
     "BuiltinHarness": file_BuiltinHarness,
     "CLIAgent": file_CLIAgent,
+    "CancelRunRequest": file_CancelRunRequest,
+    "CancelRunResponse": file_CancelRunResponse,
     "Checker": file_Checker,
     "CommandHarness": file_CommandHarness,
     "CommandTarget": file_CommandTarget,
+    "CompareRunsRequest": file_CompareRunsRequest,
+    "CompareRunsResponse": file_CompareRunsResponse,
     "ConfidenceInterval": file_ConfidenceInterval,
     "Content": file_Content,
     "ContextManagement": file_ContextManagement,
+    "CreateAPIKeyRequest": file_CreateAPIKeyRequest,
+    "CreateAPIKeyResponse": file_CreateAPIKeyResponse,
+    "CreateBindingRequest": file_CreateBindingRequest,
+    "CreateBindingResponse": file_CreateBindingResponse,
+    "CreateProjectRequest": file_CreateProjectRequest,
+    "CreateProjectResponse": file_CreateProjectResponse,
+    "CreateRoleRequest": file_CreateRoleRequest,
+    "CreateRoleResponse": file_CreateRoleResponse,
+    "CreateRunRequest": file_CreateRunRequest,
+    "CreateRunResponse": file_CreateRunResponse,
+    "CreateShadowReplayRequest": file_CreateShadowReplayRequest,
+    "CreateShadowReplayResponse": file_CreateShadowReplayResponse,
     "CredentialGrant": file_CredentialGrant,
     "DatasetManifest": file_DatasetManifest,
+    "DatasetRecordChange": file_DatasetRecordChange,
     "DatasetSource": file_DatasetSource,
+    "DatasetUploadConfig": file_DatasetUploadConfig,
+    "DatasetVersion": file_DatasetVersion,
+    "DatasetVersionContent": file_DatasetVersionContent,
+    "DatasetVersionEvent": file_DatasetVersionEvent,
     "DatasetVersionRef": file_DatasetVersionRef,
+    "DeleteBindingRequest": file_DeleteBindingRequest,
+    "DeleteBindingResponse": file_DeleteBindingResponse,
+    "DeleteRoleRequest": file_DeleteRoleRequest,
+    "DeleteRoleResponse": file_DeleteRoleResponse,
+    "DeleteRunRequest": file_DeleteRunRequest,
+    "DeleteRunResponse": file_DeleteRunResponse,
+    "DiffDatasetVersionsRequest": file_DiffDatasetVersionsRequest,
+    "DiffDatasetVersionsResponse": file_DiffDatasetVersionsResponse,
     "Environment": file_Environment,
     "EnvironmentService": file_EnvironmentService,
     "EscalationPolicy": file_EscalationPolicy,
@@ -3615,54 +6031,108 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "EvaluatorManifest": file_EvaluatorManifest,
     "EvaluatorRef": file_EvaluatorRef,
     "ExternalHarness": file_ExternalHarness,
+    "FetchDatasetVersionRequest": file_FetchDatasetVersionRequest,
+    "FetchDatasetVersionResponse": file_FetchDatasetVersionResponse,
     "FewShotExample": file_FewShotExample,
     "Gate": file_Gate,
     "GateResult": file_GateResult,
+    "GetDatasetVersionRequest": file_GetDatasetVersionRequest,
+    "GetDatasetVersionResponse": file_GetDatasetVersionResponse,
+    "GetRecordEvidenceRequest": file_GetRecordEvidenceRequest,
+    "GetRecordEvidenceResponse": file_GetRecordEvidenceResponse,
+    "GetRunRequest": file_GetRunRequest,
+    "GetRunResponse": file_GetRunResponse,
     "GitState": file_GitState,
     "HTTPAgent": file_HTTPAgent,
     "Harness": file_Harness,
     "Hook": file_Hook,
+    "ImportRunRequest": file_ImportRunRequest,
+    "ImportRunResponse": file_ImportRunResponse,
     "InlineRecords": file_InlineRecords,
     "Interjection": file_Interjection,
     "IsolationReport": file_IsolationReport,
     "JudgeManifest": file_JudgeManifest,
     "JudgeSpec": file_JudgeSpec,
+    "ListAPIKeysRequest": file_ListAPIKeysRequest,
+    "ListAPIKeysResponse": file_ListAPIKeysResponse,
+    "ListAuditEventsRequest": file_ListAuditEventsRequest,
+    "ListAuditEventsResponse": file_ListAuditEventsResponse,
+    "ListBindingsRequest": file_ListBindingsRequest,
+    "ListBindingsResponse": file_ListBindingsResponse,
     "ListCredentialsRequest": file_ListCredentialsRequest,
     "ListCredentialsResponse": file_ListCredentialsResponse,
+    "ListDatasetVersionEventsRequest": file_ListDatasetVersionEventsRequest,
+    "ListDatasetVersionEventsResponse": file_ListDatasetVersionEventsResponse,
+    "ListDatasetVersionsRequest": file_ListDatasetVersionsRequest,
+    "ListDatasetVersionsResponse": file_ListDatasetVersionsResponse,
     "ListEvaluatorsRequest": file_ListEvaluatorsRequest,
     "ListEvaluatorsResponse": file_ListEvaluatorsResponse,
+    "ListPermissionsRequest": file_ListPermissionsRequest,
+    "ListPermissionsResponse": file_ListPermissionsResponse,
+    "ListProjectsRequest": file_ListProjectsRequest,
+    "ListProjectsResponse": file_ListProjectsResponse,
+    "ListRolesRequest": file_ListRolesRequest,
+    "ListRolesResponse": file_ListRolesResponse,
+    "ListRunResultsRequest": file_ListRunResultsRequest,
+    "ListRunResultsResponse": file_ListRunResultsResponse,
+    "ListRunsRequest": file_ListRunsRequest,
+    "ListRunsResponse": file_ListRunsResponse,
     "MCPAgent": file_MCPAgent,
     "MCPOAuth": file_MCPOAuth,
     "MCPServer": file_MCPServer,
     "MediaRef": file_MediaRef,
     "Message": file_Message,
     "Messages": file_Messages,
+    "MetricComparison": file_MetricComparison,
     "MetricSpec": file_MetricSpec,
     "MetricSummaries": file_MetricSummaries,
     "MetricSummary": file_MetricSummary,
     "MockTool": file_MockTool,
     "Observation": file_Observation,
+    "Permission": file_Permission,
     "Pricing": file_Pricing,
+    "Principal": file_Principal,
     "Progress": file_Progress,
+    "Project": file_Project,
+    "ProjectAccess": file_ProjectAccess,
+    "PromoteResultsRequest": file_PromoteResultsRequest,
+    "PromoteResultsResponse": file_PromoteResultsResponse,
     "Provenance": file_Provenance,
+    "PublishDatasetVersionRequest": file_PublishDatasetVersionRequest,
+    "PublishDatasetVersionResponse": file_PublishDatasetVersionResponse,
     "Record": file_Record,
     "Recording": file_Recording,
     "RejectedLine": file_RejectedLine,
     "Requirements": file_Requirements,
+    "RescoreRunRequest": file_RescoreRunRequest,
+    "RescoreRunResponse": file_RescoreRunResponse,
     "ResponsesAgent": file_ResponsesAgent,
     "ResultsFile": file_ResultsFile,
     "ResultsLayout": file_ResultsLayout,
+    "ResumeRunRequest": file_ResumeRunRequest,
+    "ResumeRunResponse": file_ResumeRunResponse,
+    "ReviewDatasetVersionRequest": file_ReviewDatasetVersionRequest,
+    "ReviewDatasetVersionResponse": file_ReviewDatasetVersionResponse,
+    "RevokeAPIKeyRequest": file_RevokeAPIKeyRequest,
+    "RevokeAPIKeyResponse": file_RevokeAPIKeyResponse,
+    "Role": file_Role,
+    "RoleBinding": file_RoleBinding,
+    "RoleList": file_RoleList,
     "Run": file_Run,
     "RunEvaluationContract": file_RunEvaluationContract,
     "RunManifest": file_RunManifest,
     "RunMetadata": file_RunMetadata,
     "RunOutputs": file_RunOutputs,
     "RunProvenance": file_RunProvenance,
+    "RunRecordEvidence": file_RunRecordEvidence,
     "RunSpec": file_RunSpec,
     "SandboxPolicy": file_SandboxPolicy,
     "Scheduling": file_Scheduling,
     "Score": file_Score,
     "Sink": file_Sink,
+    "SliceRow": file_SliceRow,
+    "SliceRunsRequest": file_SliceRunsRequest,
+    "SliceRunsResponse": file_SliceRunsResponse,
     "Step": file_Step,
     "SummaryOptions": file_SummaryOptions,
     "TabularRow": file_TabularRow,
@@ -3679,7 +6149,17 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "Trajectory": file_Trajectory,
     "TrialAdvice": file_TrialAdvice,
     "Unpinned": file_Unpinned,
+    "UpdateRoleRequest": file_UpdateRoleRequest,
+    "UpdateRoleResponse": file_UpdateRoleResponse,
+    "UploadDatasetVersionRequest": file_UploadDatasetVersionRequest,
+    "UploadDatasetVersionResponse": file_UploadDatasetVersionResponse,
     "Usage": file_Usage,
     "UserSimulator": file_UserSimulator,
+    "VerifyAuditLogRequest": file_VerifyAuditLogRequest,
+    "VerifyAuditLogResponse": file_VerifyAuditLogResponse,
+    "WatchRunRequest": file_WatchRunRequest,
+    "WatchRunResponse": file_WatchRunResponse,
+    "WhoAmIRequest": file_WhoAmIRequest,
+    "WhoAmIResponse": file_WhoAmIResponse,
 }
 """Writer of the file form of each message, by its name."""

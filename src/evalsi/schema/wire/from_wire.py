@@ -9,23 +9,57 @@ from msgspec import UNSET
 
 from evalsi.schema import (
     A2AAgent,
+    APIKey,
     AgentBudget,
     AgentTarget,
+    ArchiveRunRequest,
+    ArchiveRunResponse,
+    AuditEvent,
     BoundRunEvaluator,
     Budget,
     BuiltinHarness,
     CLIAgent,
+    CancelRunRequest,
+    CancelRunResponse,
     Checker,
     CiMethod,
     CommandHarness,
     CommandTarget,
+    CompareRunsRequest,
+    CompareRunsResponse,
     ConfidenceInterval,
     Content,
     ContextManagement,
+    CreateAPIKeyRequest,
+    CreateAPIKeyResponse,
+    CreateBindingRequest,
+    CreateBindingResponse,
+    CreateProjectRequest,
+    CreateProjectResponse,
+    CreateRoleRequest,
+    CreateRoleResponse,
+    CreateRunRequest,
+    CreateRunResponse,
+    CreateShadowReplayRequest,
+    CreateShadowReplayResponse,
     CredentialGrant,
     DatasetManifest,
+    DatasetRecordChange,
     DatasetSource,
+    DatasetUploadConfig,
+    DatasetVersion,
+    DatasetVersionContent,
+    DatasetVersionEvent,
     DatasetVersionRef,
+    DatasetVersionState,
+    DeleteBindingRequest,
+    DeleteBindingResponse,
+    DeleteRoleRequest,
+    DeleteRoleResponse,
+    DeleteRunRequest,
+    DeleteRunResponse,
+    DiffDatasetVersionsRequest,
+    DiffDatasetVersionsResponse,
     Enforcement,
     Environment,
     EnvironmentService,
@@ -43,31 +77,62 @@ from evalsi.schema import (
     EvaluatorRef,
     ExternalHarness,
     Fault,
+    FetchDatasetVersionRequest,
+    FetchDatasetVersionResponse,
     FewShotExample,
     Gate,
     GateResult,
     GateStat,
     GateVerdict,
+    GetDatasetVersionRequest,
+    GetDatasetVersionResponse,
+    GetRecordEvidenceRequest,
+    GetRecordEvidenceResponse,
+    GetRunRequest,
+    GetRunResponse,
     GitState,
     HTTPAgent,
     Harness,
     Hook,
+    ImportRunRequest,
+    ImportRunResponse,
     InlineRecords,
     Interjection,
     IsolationLevel,
     IsolationReport,
     JudgeManifest,
     JudgeSpec,
+    ListAPIKeysRequest,
+    ListAPIKeysResponse,
+    ListAuditEventsRequest,
+    ListAuditEventsResponse,
+    ListBindingsRequest,
+    ListBindingsResponse,
     ListCredentialsRequest,
     ListCredentialsResponse,
+    ListDatasetVersionEventsRequest,
+    ListDatasetVersionEventsResponse,
+    ListDatasetVersionsRequest,
+    ListDatasetVersionsResponse,
     ListEvaluatorsRequest,
     ListEvaluatorsResponse,
+    ListPermissionsRequest,
+    ListPermissionsResponse,
+    ListProjectsRequest,
+    ListProjectsResponse,
+    ListRolesRequest,
+    ListRolesResponse,
+    ListRunResultsRequest,
+    ListRunResultsResponse,
+    ListRunsRequest,
+    ListRunsResponse,
     MCPAgent,
     MCPOAuth,
     MCPServer,
     MediaRef,
     Message,
     Messages,
+    MetricComparison,
     MetricKind,
     MetricSpec,
     MetricSummaries,
@@ -76,22 +141,42 @@ from evalsi.schema import (
     Observation,
     OnInconclusive,
     Outcome,
+    Permission,
     Pricing,
+    Principal,
     Progress,
+    Project,
+    ProjectAccess,
+    PromoteResultsRequest,
+    PromoteResultsResponse,
     Provenance,
+    PublishDatasetVersionRequest,
+    PublishDatasetVersionResponse,
     Record,
     Recording,
     RejectedLine,
     Requirements,
+    RescoreRunRequest,
+    RescoreRunResponse,
     ResponsesAgent,
     ResultsFile,
     ResultsLayout,
+    ResumeRunRequest,
+    ResumeRunResponse,
+    ReviewDatasetVersionRequest,
+    ReviewDatasetVersionResponse,
+    RevokeAPIKeyRequest,
+    RevokeAPIKeyResponse,
+    Role,
+    RoleBinding,
+    RoleList,
     Run,
     RunEvaluationContract,
     RunManifest,
     RunMetadata,
     RunOutputs,
     RunProvenance,
+    RunRecordEvidence,
     RunSpec,
     RunStatus,
     SandboxPolicy,
@@ -100,6 +185,9 @@ from evalsi.schema import (
     Score,
     ScoreType,
     Sink,
+    SliceRow,
+    SliceRunsRequest,
+    SliceRunsResponse,
     Step,
     StepType,
     SummaryOptions,
@@ -117,8 +205,18 @@ from evalsi.schema import (
     Trajectory,
     TrialAdvice,
     Unpinned,
+    UpdateRoleRequest,
+    UpdateRoleResponse,
+    UploadDatasetVersionRequest,
+    UploadDatasetVersionResponse,
     Usage,
     UserSimulator,
+    VerifyAuditLogRequest,
+    VerifyAuditLogResponse,
+    WatchRunRequest,
+    WatchRunResponse,
+    WhoAmIRequest,
+    WhoAmIResponse,
 )
 from evalsi.schema.wire_values import read_duration, read_object, read_timestamp, read_value
 
@@ -136,6 +234,7 @@ _OnInconclusive = {member.number: member for member in OnInconclusive}
 _GateStat = {member.number: member for member in GateStat}
 _GateVerdict = {member.number: member for member in GateVerdict}
 _RunStatus = {member.number: member for member in RunStatus}
+_DatasetVersionState = {member.number: member for member in DatasetVersionState}
 
 
 def read_AgentTarget(w):
@@ -421,6 +520,318 @@ def read_EnvironmentService(w):
         depends_on=list(w.depends_on),
         memory_mb=w.memory_mb,
         cpu_millis=w.cpu_millis,
+    )
+
+
+def read_Principal(w):
+    return Principal(
+        kind=w.kind,
+        provider=w.provider,
+        subject=w.subject,
+        name=w.name,
+        email=w.email,
+        groups=list(w.groups),
+        method=w.method,
+        id=w.id,
+        labels=dict(w.labels),
+    )
+
+
+def read_ProjectAccess(w):
+    return ProjectAccess(
+        project=w.project,
+        roles=list(w.roles),
+        permissions=list(w.permissions),
+    )
+
+
+def read_WhoAmIRequest(w):
+    return WhoAmIRequest()
+
+
+def read_WhoAmIResponse(w):
+    return WhoAmIResponse(
+        principal=read_Principal(w.principal) if w.HasField("principal") else None,
+        owner=w.owner,
+        access=[read_ProjectAccess(x) for x in w.access],
+        auth_enabled=w.auth_enabled,
+    )
+
+
+def read_Project(w):
+    return Project(
+        name=w.name,
+        description=w.description,
+        source=w.source,
+        created_at=read_timestamp(w.created_at) if w.HasField("created_at") else None,
+        created_by=w.created_by,
+    )
+
+
+def read_ListProjectsRequest(w):
+    return ListProjectsRequest()
+
+
+def read_ListProjectsResponse(w):
+    return ListProjectsResponse(
+        projects=[read_Project(x) for x in w.projects],
+    )
+
+
+def read_CreateProjectRequest(w):
+    return CreateProjectRequest(
+        name=w.name,
+        description=w.description,
+    )
+
+
+def read_CreateProjectResponse(w):
+    return CreateProjectResponse(
+        project=read_Project(w.project) if w.HasField("project") else None,
+    )
+
+
+def read_RoleList(w):
+    return RoleList(
+        roles=list(w.roles),
+    )
+
+
+def read_APIKey(w):
+    return APIKey(
+        name=w.name,
+        roles={k: read_RoleList(x) for k, x in w.roles.items()},
+        labels=dict(w.labels),
+        created_at=read_timestamp(w.created_at) if w.HasField("created_at") else None,
+        expires_at=read_timestamp(w.expires_at) if w.HasField("expires_at") else None,
+        last_used_at=read_timestamp(w.last_used_at) if w.HasField("last_used_at") else None,
+        created_by=w.created_by,
+        source=w.source,
+        prefix=w.prefix,
+        revoked=w.revoked,
+    )
+
+
+def read_CreateAPIKeyRequest(w):
+    return CreateAPIKeyRequest(
+        name=w.name,
+        roles={k: read_RoleList(x) for k, x in w.roles.items()},
+        labels=dict(w.labels),
+        ttl=read_duration(w.ttl) if w.HasField("ttl") else None,
+    )
+
+
+def read_CreateAPIKeyResponse(w):
+    return CreateAPIKeyResponse(
+        key=read_APIKey(w.key) if w.HasField("key") else None,
+        secret=w.secret,
+    )
+
+
+def read_ListAPIKeysRequest(w):
+    return ListAPIKeysRequest(
+        project=w.project,
+    )
+
+
+def read_ListAPIKeysResponse(w):
+    return ListAPIKeysResponse(
+        keys=[read_APIKey(x) for x in w.keys],
+    )
+
+
+def read_RevokeAPIKeyRequest(w):
+    return RevokeAPIKeyRequest(
+        name=w.name,
+    )
+
+
+def read_RevokeAPIKeyResponse(w):
+    return RevokeAPIKeyResponse()
+
+
+def read_Role(w):
+    return Role(
+        name=w.name,
+        project=w.project,
+        description=w.description,
+        permissions=list(w.permissions),
+        inherits=list(w.inherits),
+        condition=w.condition,
+        source=w.source,
+    )
+
+
+def read_ListRolesRequest(w):
+    return ListRolesRequest(
+        project=w.project,
+    )
+
+
+def read_ListRolesResponse(w):
+    return ListRolesResponse(
+        roles=[read_Role(x) for x in w.roles],
+    )
+
+
+def read_CreateRoleRequest(w):
+    return CreateRoleRequest(
+        role=read_Role(w.role) if w.HasField("role") else None,
+    )
+
+
+def read_CreateRoleResponse(w):
+    return CreateRoleResponse(
+        role=read_Role(w.role) if w.HasField("role") else None,
+    )
+
+
+def read_UpdateRoleRequest(w):
+    return UpdateRoleRequest(
+        role=read_Role(w.role) if w.HasField("role") else None,
+    )
+
+
+def read_UpdateRoleResponse(w):
+    return UpdateRoleResponse(
+        role=read_Role(w.role) if w.HasField("role") else None,
+    )
+
+
+def read_DeleteRoleRequest(w):
+    return DeleteRoleRequest(
+        name=w.name,
+        project=w.project,
+    )
+
+
+def read_DeleteRoleResponse(w):
+    return DeleteRoleResponse()
+
+
+def read_Permission(w):
+    return Permission(
+        name=w.name,
+        description=w.description,
+        install_wide=w.install_wide,
+    )
+
+
+def read_ListPermissionsRequest(w):
+    return ListPermissionsRequest()
+
+
+def read_ListPermissionsResponse(w):
+    return ListPermissionsResponse(
+        permissions=[read_Permission(x) for x in w.permissions],
+    )
+
+
+def read_RoleBinding(w):
+    return RoleBinding(
+        project=w.project,
+        role=w.role,
+        subject=w.subject,
+        source=w.source,
+        created_at=read_timestamp(w.created_at) if w.HasField("created_at") else None,
+        created_by=w.created_by,
+    )
+
+
+def read_ListBindingsRequest(w):
+    return ListBindingsRequest(
+        project=w.project,
+    )
+
+
+def read_ListBindingsResponse(w):
+    return ListBindingsResponse(
+        bindings=[read_RoleBinding(x) for x in w.bindings],
+    )
+
+
+def read_CreateBindingRequest(w):
+    return CreateBindingRequest(
+        binding=read_RoleBinding(w.binding) if w.HasField("binding") else None,
+    )
+
+
+def read_CreateBindingResponse(w):
+    return CreateBindingResponse(
+        binding=read_RoleBinding(w.binding) if w.HasField("binding") else None,
+    )
+
+
+def read_DeleteBindingRequest(w):
+    return DeleteBindingRequest(
+        binding=read_RoleBinding(w.binding) if w.HasField("binding") else None,
+    )
+
+
+def read_DeleteBindingResponse(w):
+    return DeleteBindingResponse()
+
+
+def read_AuditEvent(w):
+    return AuditEvent(
+        id=w.id,
+        time=read_timestamp(w.time) if w.HasField("time") else None,
+        principal=w.principal,
+        action=w.action,
+        project=w.project,
+        resource=w.resource,
+        allowed=w.allowed,
+        reason=w.reason,
+        procedure=w.procedure,
+        request_id=w.request_id,
+        source=w.source,
+        detail=w.detail,
+        auth_method=w.auth_method,
+        issuer=w.issuer,
+        token_id=w.token_id,
+        key_id=w.key_id,
+        api_key=w.api_key,
+        cert_fingerprint=w.cert_fingerprint,
+        groups=list(w.groups),
+        subject=w.subject,
+        actor=w.actor,
+        sequence=w.sequence,
+        prev_hash=w.prev_hash,
+        hash=w.hash,
+    )
+
+
+def read_VerifyAuditLogRequest(w):
+    return VerifyAuditLogRequest()
+
+
+def read_VerifyAuditLogResponse(w):
+    return VerifyAuditLogResponse(
+        ok=w.ok,
+        checked=w.checked,
+        first_sequence=w.first_sequence,
+        last_sequence=w.last_sequence,
+        last_hash=w.last_hash,
+        break_sequence=w.break_sequence,
+        problem=w.problem,
+        unchained=w.unchained,
+    )
+
+
+def read_ListAuditEventsRequest(w):
+    return ListAuditEventsRequest(
+        project=w.project,
+        page_size=w.page_size,
+        page_token=w.page_token,
+        action=w.action,
+        denied_only=w.denied_only,
+    )
+
+
+def read_ListAuditEventsResponse(w):
+    return ListAuditEventsResponse(
+        events=[read_AuditEvent(x) for x in w.events],
+        next_page_token=w.next_page_token,
     )
 
 
@@ -825,28 +1236,6 @@ def read_EvaluateStreamResponse(w):
     )
 
 
-def read_Observation(w):
-    return Observation(
-        id=w.id,
-        run_id=w.run_id,
-        record_id=w.record_id,
-        trial=w.trial,
-        item_digest=w.item_digest,
-        config_digest=w.config_digest,
-        outcome=_Outcome.get(w.outcome, Outcome.UNSPECIFIED),
-        record=read_Record(w.record) if w.HasField("record") else None,
-        results=[read_EvaluationResult(x) for x in w.results],
-        usage=read_Usage(w.usage) if w.HasField("usage") else None,
-        reason=w.reason,
-        error_kind=_ErrorKind.get(w.error_kind, ErrorKind.UNSPECIFIED),
-        fault=_Fault.get(w.fault, Fault.UNSPECIFIED),
-        started_at=read_timestamp(w.started_at) if w.HasField("started_at") else None,
-        finished_at=read_timestamp(w.finished_at) if w.HasField("finished_at") else None,
-        project=w.project,
-        labels=dict(w.labels),
-    )
-
-
 def read_EvalRun(w):
     return EvalRun(
         api_version=w.api_version,
@@ -1214,6 +1603,223 @@ def read_Unpinned(w):
     )
 
 
+def read_DatasetVersionContent(w):
+    return DatasetVersionContent(
+        project=w.project,
+        name=w.name,
+        version=w.version,
+        owner=w.owner,
+        split=w.split,
+        tags=list(w.tags),
+        description=w.description,
+        labels=dict(w.labels),
+        records=[read_Record(x) for x in w.records],
+    )
+
+
+def read_DatasetVersion(w):
+    return DatasetVersion(
+        content=read_DatasetVersionContent(w.content) if w.HasField("content") else None,
+        sha256=w.sha256,
+        records=w.records,
+        state=_DatasetVersionState.get(w.state, DatasetVersionState.UNSPECIFIED),
+        revision=w.revision,
+        published_by=w.published_by,
+        published_at=read_timestamp(w.published_at) if w.HasField("published_at") else None,
+        reviewed_by=w.reviewed_by,
+        reviewed_at=read_timestamp(w.reviewed_at) if w.HasField("reviewed_at") else None,
+        review_note=w.review_note,
+    )
+
+
+def read_DatasetVersionEvent(w):
+    return DatasetVersionEvent(
+        revision=w.revision,
+        state=_DatasetVersionState.get(w.state, DatasetVersionState.UNSPECIFIED),
+        actor=w.actor,
+        sha256=w.sha256,
+        time=read_timestamp(w.time) if w.HasField("time") else None,
+    )
+
+
+def read_PublishDatasetVersionRequest(w):
+    return PublishDatasetVersionRequest(
+        content=read_DatasetVersionContent(w.content) if w.HasField("content") else None,
+    )
+
+
+def read_PublishDatasetVersionResponse(w):
+    return PublishDatasetVersionResponse(
+        dataset=read_DatasetVersion(w.dataset) if w.HasField("dataset") else None,
+        reference=read_DatasetVersionRef(w.reference) if w.HasField("reference") else None,
+    )
+
+
+def read_ListDatasetVersionsRequest(w):
+    return ListDatasetVersionsRequest(
+        project=w.project,
+        name=w.name,
+        state=_DatasetVersionState.get(w.state, DatasetVersionState.UNSPECIFIED),
+        owner=w.owner,
+        page_size=w.page_size,
+        page_token=w.page_token,
+    )
+
+
+def read_ListDatasetVersionsResponse(w):
+    return ListDatasetVersionsResponse(
+        datasets=[read_DatasetVersion(x) for x in w.datasets],
+        next_page_token=w.next_page_token,
+    )
+
+
+def read_GetDatasetVersionRequest(w):
+    return GetDatasetVersionRequest(
+        project=w.project,
+        name=w.name,
+        version=w.version,
+        without_records=w.without_records,
+    )
+
+
+def read_GetDatasetVersionResponse(w):
+    return GetDatasetVersionResponse(
+        dataset=read_DatasetVersion(w.dataset) if w.HasField("dataset") else None,
+        reference=read_DatasetVersionRef(w.reference) if w.HasField("reference") else None,
+    )
+
+
+def read_ReviewDatasetVersionRequest(w):
+    return ReviewDatasetVersionRequest(
+        project=w.project,
+        name=w.name,
+        version=w.version,
+        sha256=w.sha256,
+        expected_revision=w.expected_revision,
+        decision=_DatasetVersionState.get(w.decision, DatasetVersionState.UNSPECIFIED),
+        note=w.note,
+    )
+
+
+def read_ReviewDatasetVersionResponse(w):
+    return ReviewDatasetVersionResponse(
+        dataset=read_DatasetVersion(w.dataset) if w.HasField("dataset") else None,
+    )
+
+
+def read_ListDatasetVersionEventsRequest(w):
+    return ListDatasetVersionEventsRequest(
+        project=w.project,
+        name=w.name,
+        version=w.version,
+        page_size=w.page_size,
+        page_token=w.page_token,
+    )
+
+
+def read_ListDatasetVersionEventsResponse(w):
+    return ListDatasetVersionEventsResponse(
+        events=[read_DatasetVersionEvent(x) for x in w.events],
+        next_page_token=w.next_page_token,
+    )
+
+
+def read_DiffDatasetVersionsRequest(w):
+    return DiffDatasetVersionsRequest(
+        project=w.project,
+        name=w.name,
+        before_version=w.before_version,
+        after_version=w.after_version,
+        before_sha256=w.before_sha256,
+        after_sha256=w.after_sha256,
+    )
+
+
+def read_DatasetRecordChange(w):
+    return DatasetRecordChange(
+        id=w.id,
+        fields=list(w.fields),
+    )
+
+
+def read_DiffDatasetVersionsResponse(w):
+    return DiffDatasetVersionsResponse(
+        before_sha256=w.before_sha256,
+        after_sha256=w.after_sha256,
+        added=list(w.added),
+        removed=list(w.removed),
+        changed=[read_DatasetRecordChange(x) for x in w.changed],
+        unchanged=w.unchanged,
+        order_changed=w.order_changed,
+        metadata_changed=list(w.metadata_changed),
+    )
+
+
+def read_DatasetUploadConfig(w):
+    return DatasetUploadConfig(
+        project=w.project,
+        name=w.name,
+        version=w.version,
+        format=w.format,
+        mapping=dict(w.mapping),
+        description=w.description,
+        labels=dict(w.labels),
+        owner=w.owner,
+        file_sha256=w.file_sha256,
+    )
+
+
+def read_UploadDatasetVersionRequest(w):
+    return UploadDatasetVersionRequest(
+        config=read_DatasetUploadConfig(w.config) if w.HasField("config") else None,
+        chunk=w.chunk if w.HasField("chunk") else None,
+    )
+
+
+def read_UploadDatasetVersionResponse(w):
+    return UploadDatasetVersionResponse(
+        dataset=read_DatasetVersion(w.dataset) if w.HasField("dataset") else None,
+        reference=read_DatasetVersionRef(w.reference) if w.HasField("reference") else None,
+        existed=w.existed,
+    )
+
+
+def read_FetchDatasetVersionRequest(w):
+    return FetchDatasetVersionRequest(
+        project=w.project,
+        name=w.name,
+        version=w.version,
+    )
+
+
+def read_FetchDatasetVersionResponse(w):
+    return FetchDatasetVersionResponse(
+        chunk=w.chunk,
+    )
+
+
+def read_Observation(w):
+    return Observation(
+        id=w.id,
+        run_id=w.run_id,
+        record_id=w.record_id,
+        trial=w.trial,
+        item_digest=w.item_digest,
+        config_digest=w.config_digest,
+        outcome=_Outcome.get(w.outcome, Outcome.UNSPECIFIED),
+        record=read_Record(w.record) if w.HasField("record") else None,
+        results=[read_EvaluationResult(x) for x in w.results],
+        usage=read_Usage(w.usage) if w.HasField("usage") else None,
+        reason=w.reason,
+        error_kind=_ErrorKind.get(w.error_kind, ErrorKind.UNSPECIFIED),
+        fault=_Fault.get(w.fault, Fault.UNSPECIFIED),
+        started_at=read_timestamp(w.started_at) if w.HasField("started_at") else None,
+        finished_at=read_timestamp(w.finished_at) if w.HasField("finished_at") else None,
+        project=w.project,
+        labels=dict(w.labels),
+    )
+
+
 def read_ResultsFile(w):
     return ResultsFile(
         manifest=read_RunManifest(w.manifest) if w.HasField("manifest") else None,
@@ -1256,24 +1862,361 @@ def read_RejectedLine(w):
     )
 
 
+def read_CreateRunRequest(w):
+    return CreateRunRequest(
+        name=w.name,
+        project=w.project,
+        spec=read_RunSpec(w.spec) if w.HasField("spec") else None,
+        labels=dict(w.labels),
+        validate_only=w.validate_only,
+        priority=w.priority,
+    )
+
+
+def read_CreateRunResponse(w):
+    return CreateRunResponse(
+        run=read_Run(w.run) if w.HasField("run") else None,
+    )
+
+
+def read_GetRunRequest(w):
+    return GetRunRequest(
+        id=w.id,
+    )
+
+
+def read_GetRunResponse(w):
+    return GetRunResponse(
+        run=read_Run(w.run) if w.HasField("run") else None,
+    )
+
+
+def read_ListRunsRequest(w):
+    return ListRunsRequest(
+        project=w.project,
+        page_size=w.page_size,
+        page_token=w.page_token,
+        name=w.name,
+        labels=dict(w.labels),
+        statuses=[_RunStatus.get(x, RunStatus.UNSPECIFIED) for x in w.statuses],
+        since=read_timestamp(w.since) if w.HasField("since") else None,
+        until=read_timestamp(w.until) if w.HasField("until") else None,
+        include_archived=w.include_archived,
+        search=w.search,
+    )
+
+
+def read_ListRunsResponse(w):
+    return ListRunsResponse(
+        runs=[read_Run(x) for x in w.runs],
+        next_page_token=w.next_page_token,
+    )
+
+
+def read_WatchRunRequest(w):
+    return WatchRunRequest(
+        id=w.id,
+        include_results=w.include_results,
+    )
+
+
+def read_WatchRunResponse(w):
+    return WatchRunResponse(
+        run=read_Run(w.run) if w.HasField("run") else None,
+        progress=read_Progress(w.progress) if w.HasField("progress") else None,
+        result=read_EvaluationResult(w.result) if w.HasField("result") else None,
+    )
+
+
+def read_CancelRunRequest(w):
+    return CancelRunRequest(
+        id=w.id,
+    )
+
+
+def read_CancelRunResponse(w):
+    return CancelRunResponse(
+        run=read_Run(w.run) if w.HasField("run") else None,
+    )
+
+
+def read_ResumeRunRequest(w):
+    return ResumeRunRequest(
+        id=w.id,
+    )
+
+
+def read_ResumeRunResponse(w):
+    return ResumeRunResponse(
+        run=read_Run(w.run) if w.HasField("run") else None,
+    )
+
+
+def read_DeleteRunRequest(w):
+    return DeleteRunRequest(
+        id=w.id,
+    )
+
+
+def read_DeleteRunResponse(w):
+    return DeleteRunResponse()
+
+
+def read_ArchiveRunRequest(w):
+    return ArchiveRunRequest(
+        id=w.id,
+        restore=w.restore,
+    )
+
+
+def read_ArchiveRunResponse(w):
+    return ArchiveRunResponse(
+        run=read_Run(w.run) if w.HasField("run") else None,
+    )
+
+
+def read_ListRunResultsRequest(w):
+    return ListRunResultsRequest(
+        run_id=w.run_id,
+        page_size=w.page_size,
+        page_token=w.page_token,
+        evaluator=w.evaluator,
+        outcome=_Outcome.get(w.outcome, Outcome.UNSPECIFIED),
+        min_score=w.min_score if w.HasField("min_score") else None,
+        max_score=w.max_score if w.HasField("max_score") else None,
+        search=w.search,
+        order_by=w.order_by,
+        flipped_against=w.flipped_against,
+        trial=w.trial if w.HasField("trial") else None,
+        without_records=w.without_records,
+    )
+
+
+def read_ListRunResultsResponse(w):
+    return ListRunResultsResponse(
+        results=[read_EvaluationResult(x) for x in w.results],
+        records=[read_Record(x) for x in w.records],
+        next_page_token=w.next_page_token,
+        records_by_trial=[read_RunRecordEvidence(x) for x in w.records_by_trial],
+        matching_records=w.matching_records if w.HasField("matching_records") else None,
+    )
+
+
+def read_GetRecordEvidenceRequest(w):
+    return GetRecordEvidenceRequest(
+        run_id=w.run_id,
+        record_id=w.record_id,
+        trial=w.trial,
+    )
+
+
+def read_RunRecordEvidence(w):
+    return RunRecordEvidence(
+        record_id=w.record_id,
+        trial=w.trial,
+        record=read_Record(w.record) if w.HasField("record") else None,
+        output_stored=w.output_stored,
+        output_error=w.output_error,
+    )
+
+
+def read_GetRecordEvidenceResponse(w):
+    return GetRecordEvidenceResponse(
+        evidence=read_RunRecordEvidence(w.evidence) if w.HasField("evidence") else None,
+        results=[read_EvaluationResult(x) for x in w.results],
+    )
+
+
+def read_CompareRunsRequest(w):
+    return CompareRunsRequest(
+        baseline_run_id=w.baseline_run_id,
+        candidate_run_id=w.candidate_run_id,
+        confidence_level=w.confidence_level,
+        cluster_by=w.cluster_by,
+    )
+
+
+def read_CompareRunsResponse(w):
+    return CompareRunsResponse(
+        comparisons=[read_MetricComparison(x) for x in w.comparisons],
+        baseline_only=w.baseline_only,
+        candidate_only=w.candidate_only,
+        warnings=list(w.warnings),
+    )
+
+
+def read_MetricComparison(w):
+    return MetricComparison(
+        metric=w.metric,
+        baseline_mean=w.baseline_mean if w.HasField("baseline_mean") else None,
+        candidate_mean=w.candidate_mean if w.HasField("candidate_mean") else None,
+        diff=w.diff if w.HasField("diff") else None,
+        diff_ci=read_ConfidenceInterval(w.diff_ci) if w.HasField("diff_ci") else None,
+        paired_n=w.paired_n,
+        significant=w.significant,
+        verdict=w.verdict,
+        p_value=w.p_value if w.HasField("p_value") else None,
+        wins=w.wins,
+        losses=w.losses,
+        ties=w.ties,
+        higher_is_better=w.higher_is_better if w.HasField("higher_is_better") else None,
+    )
+
+
+def read_SliceRunsRequest(w):
+    return SliceRunsRequest(
+        run_ids=list(w.run_ids),
+        project=w.project,
+        labels=dict(w.labels),
+        limit=w.limit,
+        metric=w.metric,
+        by=w.by,
+        confidence_level=w.confidence_level,
+    )
+
+
+def read_SliceRow(w):
+    return SliceRow(
+        run_id=w.run_id,
+        run_name=w.run_name,
+        key=w.key,
+        n=w.n,
+        mean=w.mean,
+        low=w.low if w.HasField("low") else None,
+        high=w.high if w.HasField("high") else None,
+    )
+
+
+def read_SliceRunsResponse(w):
+    return SliceRunsResponse(
+        rows=[read_SliceRow(x) for x in w.rows],
+        runs=w.runs,
+    )
+
+
+def read_PromoteResultsRequest(w):
+    return PromoteResultsRequest(
+        run_id=w.run_id,
+        dataset=w.dataset,
+        when=w.when,
+        include_outputs=w.include_outputs,
+    )
+
+
+def read_PromoteResultsResponse(w):
+    return PromoteResultsResponse(
+        promoted=w.promoted,
+        path=w.path,
+    )
+
+
+def read_CreateShadowReplayRequest(w):
+    return CreateShadowReplayRequest(
+        name=w.name,
+        project=w.project,
+        candidate=read_RunSpec(w.candidate) if w.HasField("candidate") else None,
+        labels=dict(w.labels),
+    )
+
+
+def read_CreateShadowReplayResponse(w):
+    return CreateShadowReplayResponse(
+        baseline=read_Run(w.baseline) if w.HasField("baseline") else None,
+        candidate=read_Run(w.candidate) if w.HasField("candidate") else None,
+    )
+
+
+def read_ImportRunRequest(w):
+    return ImportRunRequest(
+        name=w.name,
+        project=w.project,
+        labels=dict(w.labels),
+        spec=read_RunSpec(w.spec) if w.HasField("spec") else None,
+        records=[read_Record(x) for x in w.records],
+        results=[read_EvaluationResult(x) for x in w.results],
+        summaries=[read_MetricSummary(x) for x in w.summaries],
+        started_at=read_timestamp(w.started_at) if w.HasField("started_at") else None,
+        finished_at=read_timestamp(w.finished_at) if w.HasField("finished_at") else None,
+        target_usage=read_Usage(w.target_usage) if w.HasField("target_usage") else None,
+        judge_usage=read_Usage(w.judge_usage) if w.HasField("judge_usage") else None,
+    )
+
+
+def read_ImportRunResponse(w):
+    return ImportRunResponse(
+        run=read_Run(w.run) if w.HasField("run") else None,
+    )
+
+
+def read_RescoreRunRequest(w):
+    return RescoreRunRequest(
+        run_id=w.run_id,
+        name=w.name,
+        labels=dict(w.labels),
+        evaluators=[read_EvaluatorRef(x) for x in w.evaluators],
+        judge=w.judge,
+        summary=read_SummaryOptions(w.summary) if w.HasField("summary") else None,
+        gates=[read_Gate(x) for x in w.gates],
+    )
+
+
+def read_RescoreRunResponse(w):
+    return RescoreRunResponse(
+        run=read_Run(w.run) if w.HasField("run") else None,
+    )
+
+
 READS: dict[str, Callable[[Any], Any]] = {
     "A2AAgent": read_A2AAgent,
+    "APIKey": read_APIKey,
     "AgentBudget": read_AgentBudget,
     "AgentTarget": read_AgentTarget,
+    "ArchiveRunRequest": read_ArchiveRunRequest,
+    "ArchiveRunResponse": read_ArchiveRunResponse,
+    "AuditEvent": read_AuditEvent,
     "BoundRunEvaluator": read_BoundRunEvaluator,
     "Budget": read_Budget,
     "BuiltinHarness": read_BuiltinHarness,
     "CLIAgent": read_CLIAgent,
+    "CancelRunRequest": read_CancelRunRequest,
+    "CancelRunResponse": read_CancelRunResponse,
     "Checker": read_Checker,
     "CommandHarness": read_CommandHarness,
     "CommandTarget": read_CommandTarget,
+    "CompareRunsRequest": read_CompareRunsRequest,
+    "CompareRunsResponse": read_CompareRunsResponse,
     "ConfidenceInterval": read_ConfidenceInterval,
     "Content": read_Content,
     "ContextManagement": read_ContextManagement,
+    "CreateAPIKeyRequest": read_CreateAPIKeyRequest,
+    "CreateAPIKeyResponse": read_CreateAPIKeyResponse,
+    "CreateBindingRequest": read_CreateBindingRequest,
+    "CreateBindingResponse": read_CreateBindingResponse,
+    "CreateProjectRequest": read_CreateProjectRequest,
+    "CreateProjectResponse": read_CreateProjectResponse,
+    "CreateRoleRequest": read_CreateRoleRequest,
+    "CreateRoleResponse": read_CreateRoleResponse,
+    "CreateRunRequest": read_CreateRunRequest,
+    "CreateRunResponse": read_CreateRunResponse,
+    "CreateShadowReplayRequest": read_CreateShadowReplayRequest,
+    "CreateShadowReplayResponse": read_CreateShadowReplayResponse,
     "CredentialGrant": read_CredentialGrant,
     "DatasetManifest": read_DatasetManifest,
+    "DatasetRecordChange": read_DatasetRecordChange,
     "DatasetSource": read_DatasetSource,
+    "DatasetUploadConfig": read_DatasetUploadConfig,
+    "DatasetVersion": read_DatasetVersion,
+    "DatasetVersionContent": read_DatasetVersionContent,
+    "DatasetVersionEvent": read_DatasetVersionEvent,
     "DatasetVersionRef": read_DatasetVersionRef,
+    "DeleteBindingRequest": read_DeleteBindingRequest,
+    "DeleteBindingResponse": read_DeleteBindingResponse,
+    "DeleteRoleRequest": read_DeleteRoleRequest,
+    "DeleteRoleResponse": read_DeleteRoleResponse,
+    "DeleteRunRequest": read_DeleteRunRequest,
+    "DeleteRunResponse": read_DeleteRunResponse,
+    "DiffDatasetVersionsRequest": read_DiffDatasetVersionsRequest,
+    "DiffDatasetVersionsResponse": read_DiffDatasetVersionsResponse,
     "Environment": read_Environment,
     "EnvironmentService": read_EnvironmentService,
     "EscalationPolicy": read_EscalationPolicy,
@@ -1288,54 +2231,108 @@ READS: dict[str, Callable[[Any], Any]] = {
     "EvaluatorManifest": read_EvaluatorManifest,
     "EvaluatorRef": read_EvaluatorRef,
     "ExternalHarness": read_ExternalHarness,
+    "FetchDatasetVersionRequest": read_FetchDatasetVersionRequest,
+    "FetchDatasetVersionResponse": read_FetchDatasetVersionResponse,
     "FewShotExample": read_FewShotExample,
     "Gate": read_Gate,
     "GateResult": read_GateResult,
+    "GetDatasetVersionRequest": read_GetDatasetVersionRequest,
+    "GetDatasetVersionResponse": read_GetDatasetVersionResponse,
+    "GetRecordEvidenceRequest": read_GetRecordEvidenceRequest,
+    "GetRecordEvidenceResponse": read_GetRecordEvidenceResponse,
+    "GetRunRequest": read_GetRunRequest,
+    "GetRunResponse": read_GetRunResponse,
     "GitState": read_GitState,
     "HTTPAgent": read_HTTPAgent,
     "Harness": read_Harness,
     "Hook": read_Hook,
+    "ImportRunRequest": read_ImportRunRequest,
+    "ImportRunResponse": read_ImportRunResponse,
     "InlineRecords": read_InlineRecords,
     "Interjection": read_Interjection,
     "IsolationReport": read_IsolationReport,
     "JudgeManifest": read_JudgeManifest,
     "JudgeSpec": read_JudgeSpec,
+    "ListAPIKeysRequest": read_ListAPIKeysRequest,
+    "ListAPIKeysResponse": read_ListAPIKeysResponse,
+    "ListAuditEventsRequest": read_ListAuditEventsRequest,
+    "ListAuditEventsResponse": read_ListAuditEventsResponse,
+    "ListBindingsRequest": read_ListBindingsRequest,
+    "ListBindingsResponse": read_ListBindingsResponse,
     "ListCredentialsRequest": read_ListCredentialsRequest,
     "ListCredentialsResponse": read_ListCredentialsResponse,
+    "ListDatasetVersionEventsRequest": read_ListDatasetVersionEventsRequest,
+    "ListDatasetVersionEventsResponse": read_ListDatasetVersionEventsResponse,
+    "ListDatasetVersionsRequest": read_ListDatasetVersionsRequest,
+    "ListDatasetVersionsResponse": read_ListDatasetVersionsResponse,
     "ListEvaluatorsRequest": read_ListEvaluatorsRequest,
     "ListEvaluatorsResponse": read_ListEvaluatorsResponse,
+    "ListPermissionsRequest": read_ListPermissionsRequest,
+    "ListPermissionsResponse": read_ListPermissionsResponse,
+    "ListProjectsRequest": read_ListProjectsRequest,
+    "ListProjectsResponse": read_ListProjectsResponse,
+    "ListRolesRequest": read_ListRolesRequest,
+    "ListRolesResponse": read_ListRolesResponse,
+    "ListRunResultsRequest": read_ListRunResultsRequest,
+    "ListRunResultsResponse": read_ListRunResultsResponse,
+    "ListRunsRequest": read_ListRunsRequest,
+    "ListRunsResponse": read_ListRunsResponse,
     "MCPAgent": read_MCPAgent,
     "MCPOAuth": read_MCPOAuth,
     "MCPServer": read_MCPServer,
     "MediaRef": read_MediaRef,
     "Message": read_Message,
     "Messages": read_Messages,
+    "MetricComparison": read_MetricComparison,
     "MetricSpec": read_MetricSpec,
     "MetricSummaries": read_MetricSummaries,
     "MetricSummary": read_MetricSummary,
     "MockTool": read_MockTool,
     "Observation": read_Observation,
+    "Permission": read_Permission,
     "Pricing": read_Pricing,
+    "Principal": read_Principal,
     "Progress": read_Progress,
+    "Project": read_Project,
+    "ProjectAccess": read_ProjectAccess,
+    "PromoteResultsRequest": read_PromoteResultsRequest,
+    "PromoteResultsResponse": read_PromoteResultsResponse,
     "Provenance": read_Provenance,
+    "PublishDatasetVersionRequest": read_PublishDatasetVersionRequest,
+    "PublishDatasetVersionResponse": read_PublishDatasetVersionResponse,
     "Record": read_Record,
     "Recording": read_Recording,
     "RejectedLine": read_RejectedLine,
     "Requirements": read_Requirements,
+    "RescoreRunRequest": read_RescoreRunRequest,
+    "RescoreRunResponse": read_RescoreRunResponse,
     "ResponsesAgent": read_ResponsesAgent,
     "ResultsFile": read_ResultsFile,
     "ResultsLayout": read_ResultsLayout,
+    "ResumeRunRequest": read_ResumeRunRequest,
+    "ResumeRunResponse": read_ResumeRunResponse,
+    "ReviewDatasetVersionRequest": read_ReviewDatasetVersionRequest,
+    "ReviewDatasetVersionResponse": read_ReviewDatasetVersionResponse,
+    "RevokeAPIKeyRequest": read_RevokeAPIKeyRequest,
+    "RevokeAPIKeyResponse": read_RevokeAPIKeyResponse,
+    "Role": read_Role,
+    "RoleBinding": read_RoleBinding,
+    "RoleList": read_RoleList,
     "Run": read_Run,
     "RunEvaluationContract": read_RunEvaluationContract,
     "RunManifest": read_RunManifest,
     "RunMetadata": read_RunMetadata,
     "RunOutputs": read_RunOutputs,
     "RunProvenance": read_RunProvenance,
+    "RunRecordEvidence": read_RunRecordEvidence,
     "RunSpec": read_RunSpec,
     "SandboxPolicy": read_SandboxPolicy,
     "Scheduling": read_Scheduling,
     "Score": read_Score,
     "Sink": read_Sink,
+    "SliceRow": read_SliceRow,
+    "SliceRunsRequest": read_SliceRunsRequest,
+    "SliceRunsResponse": read_SliceRunsResponse,
     "Step": read_Step,
     "SummaryOptions": read_SummaryOptions,
     "TabularRow": read_TabularRow,
@@ -1352,6 +2349,16 @@ READS: dict[str, Callable[[Any], Any]] = {
     "Trajectory": read_Trajectory,
     "TrialAdvice": read_TrialAdvice,
     "Unpinned": read_Unpinned,
+    "UpdateRoleRequest": read_UpdateRoleRequest,
+    "UpdateRoleResponse": read_UpdateRoleResponse,
+    "UploadDatasetVersionRequest": read_UploadDatasetVersionRequest,
+    "UploadDatasetVersionResponse": read_UploadDatasetVersionResponse,
     "Usage": read_Usage,
     "UserSimulator": read_UserSimulator,
+    "VerifyAuditLogRequest": read_VerifyAuditLogRequest,
+    "VerifyAuditLogResponse": read_VerifyAuditLogResponse,
+    "WatchRunRequest": read_WatchRunRequest,
+    "WatchRunResponse": read_WatchRunResponse,
+    "WhoAmIRequest": read_WhoAmIRequest,
+    "WhoAmIResponse": read_WhoAmIResponse,
 }

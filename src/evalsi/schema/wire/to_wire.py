@@ -577,6 +577,504 @@ def fill_EnvironmentService(s, w):
         w.cpu_millis = v
 
 
+def fill_Principal(s, w):
+    v = s.kind
+    if v:
+        w.kind = v
+    v = s.provider
+    if v:
+        w.provider = v
+    v = s.subject
+    if v:
+        w.subject = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.email
+    if v:
+        w.email = v
+    v = s.groups
+    if v:
+        w.groups.extend(v)
+    v = s.method
+    if v:
+        w.method = v
+    v = s.id
+    if v:
+        w.id = v
+    v = s.labels
+    if v:
+        w.labels.update(v)
+
+
+def fill_ProjectAccess(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.roles
+    if v:
+        w.roles.extend(v)
+    v = s.permissions
+    if v:
+        w.permissions.extend(v)
+
+
+def fill_WhoAmIRequest(s, w):
+    pass
+
+
+def fill_WhoAmIResponse(s, w):
+    v = s.principal
+    if v is not None:
+        w.principal.SetInParent()
+        fill_Principal(v, w.principal)
+    v = s.owner
+    if v:
+        w.owner = v
+    v = s.access
+    if v:
+        for x in v:
+            fill_ProjectAccess(x, w.access.add())
+    v = s.auth_enabled
+    if v:
+        w.auth_enabled = v
+
+
+def fill_Project(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.description
+    if v:
+        w.description = v
+    v = s.source
+    if v:
+        w.source = v
+    v = s.created_at
+    if v is not None:
+        w.created_at.SetInParent()
+        fill_timestamp(v, w.created_at)
+    v = s.created_by
+    if v:
+        w.created_by = v
+
+
+def fill_ListProjectsRequest(s, w):
+    pass
+
+
+def fill_ListProjectsResponse(s, w):
+    v = s.projects
+    if v:
+        for x in v:
+            fill_Project(x, w.projects.add())
+
+
+def fill_CreateProjectRequest(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.description
+    if v:
+        w.description = v
+
+
+def fill_CreateProjectResponse(s, w):
+    v = s.project
+    if v is not None:
+        w.project.SetInParent()
+        fill_Project(v, w.project)
+
+
+def fill_RoleList(s, w):
+    v = s.roles
+    if v:
+        w.roles.extend(v)
+
+
+def fill_APIKey(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.roles
+    if v:
+        for k, x in v.items():
+            fill_RoleList(x, w.roles[k])
+    v = s.labels
+    if v:
+        w.labels.update(v)
+    v = s.created_at
+    if v is not None:
+        w.created_at.SetInParent()
+        fill_timestamp(v, w.created_at)
+    v = s.expires_at
+    if v is not None:
+        w.expires_at.SetInParent()
+        fill_timestamp(v, w.expires_at)
+    v = s.last_used_at
+    if v is not None:
+        w.last_used_at.SetInParent()
+        fill_timestamp(v, w.last_used_at)
+    v = s.created_by
+    if v:
+        w.created_by = v
+    v = s.source
+    if v:
+        w.source = v
+    v = s.prefix
+    if v:
+        w.prefix = v
+    v = s.revoked
+    if v:
+        w.revoked = v
+
+
+def fill_CreateAPIKeyRequest(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.roles
+    if v:
+        for k, x in v.items():
+            fill_RoleList(x, w.roles[k])
+    v = s.labels
+    if v:
+        w.labels.update(v)
+    v = s.ttl
+    if v is not None:
+        w.ttl.SetInParent()
+        fill_duration(v, w.ttl)
+
+
+def fill_CreateAPIKeyResponse(s, w):
+    v = s.key
+    if v is not None:
+        w.key.SetInParent()
+        fill_APIKey(v, w.key)
+    v = s.secret
+    if v:
+        w.secret = v
+
+
+def fill_ListAPIKeysRequest(s, w):
+    v = s.project
+    if v:
+        w.project = v
+
+
+def fill_ListAPIKeysResponse(s, w):
+    v = s.keys
+    if v:
+        for x in v:
+            fill_APIKey(x, w.keys.add())
+
+
+def fill_RevokeAPIKeyRequest(s, w):
+    v = s.name
+    if v:
+        w.name = v
+
+
+def fill_RevokeAPIKeyResponse(s, w):
+    pass
+
+
+def fill_Role(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.project
+    if v:
+        w.project = v
+    v = s.description
+    if v:
+        w.description = v
+    v = s.permissions
+    if v:
+        w.permissions.extend(v)
+    v = s.inherits
+    if v:
+        w.inherits.extend(v)
+    v = s.condition
+    if v:
+        w.condition = v
+    v = s.source
+    if v:
+        w.source = v
+
+
+def fill_ListRolesRequest(s, w):
+    v = s.project
+    if v:
+        w.project = v
+
+
+def fill_ListRolesResponse(s, w):
+    v = s.roles
+    if v:
+        for x in v:
+            fill_Role(x, w.roles.add())
+
+
+def fill_CreateRoleRequest(s, w):
+    v = s.role
+    if v is not None:
+        w.role.SetInParent()
+        fill_Role(v, w.role)
+
+
+def fill_CreateRoleResponse(s, w):
+    v = s.role
+    if v is not None:
+        w.role.SetInParent()
+        fill_Role(v, w.role)
+
+
+def fill_UpdateRoleRequest(s, w):
+    v = s.role
+    if v is not None:
+        w.role.SetInParent()
+        fill_Role(v, w.role)
+
+
+def fill_UpdateRoleResponse(s, w):
+    v = s.role
+    if v is not None:
+        w.role.SetInParent()
+        fill_Role(v, w.role)
+
+
+def fill_DeleteRoleRequest(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.project
+    if v:
+        w.project = v
+
+
+def fill_DeleteRoleResponse(s, w):
+    pass
+
+
+def fill_Permission(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.description
+    if v:
+        w.description = v
+    v = s.install_wide
+    if v:
+        w.install_wide = v
+
+
+def fill_ListPermissionsRequest(s, w):
+    pass
+
+
+def fill_ListPermissionsResponse(s, w):
+    v = s.permissions
+    if v:
+        for x in v:
+            fill_Permission(x, w.permissions.add())
+
+
+def fill_RoleBinding(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.role
+    if v:
+        w.role = v
+    v = s.subject
+    if v:
+        w.subject = v
+    v = s.source
+    if v:
+        w.source = v
+    v = s.created_at
+    if v is not None:
+        w.created_at.SetInParent()
+        fill_timestamp(v, w.created_at)
+    v = s.created_by
+    if v:
+        w.created_by = v
+
+
+def fill_ListBindingsRequest(s, w):
+    v = s.project
+    if v:
+        w.project = v
+
+
+def fill_ListBindingsResponse(s, w):
+    v = s.bindings
+    if v:
+        for x in v:
+            fill_RoleBinding(x, w.bindings.add())
+
+
+def fill_CreateBindingRequest(s, w):
+    v = s.binding
+    if v is not None:
+        w.binding.SetInParent()
+        fill_RoleBinding(v, w.binding)
+
+
+def fill_CreateBindingResponse(s, w):
+    v = s.binding
+    if v is not None:
+        w.binding.SetInParent()
+        fill_RoleBinding(v, w.binding)
+
+
+def fill_DeleteBindingRequest(s, w):
+    v = s.binding
+    if v is not None:
+        w.binding.SetInParent()
+        fill_RoleBinding(v, w.binding)
+
+
+def fill_DeleteBindingResponse(s, w):
+    pass
+
+
+def fill_AuditEvent(s, w):
+    v = s.id
+    if v:
+        w.id = v
+    v = s.time
+    if v is not None:
+        w.time.SetInParent()
+        fill_timestamp(v, w.time)
+    v = s.principal
+    if v:
+        w.principal = v
+    v = s.action
+    if v:
+        w.action = v
+    v = s.project
+    if v:
+        w.project = v
+    v = s.resource
+    if v:
+        w.resource = v
+    v = s.allowed
+    if v:
+        w.allowed = v
+    v = s.reason
+    if v:
+        w.reason = v
+    v = s.procedure
+    if v:
+        w.procedure = v
+    v = s.request_id
+    if v:
+        w.request_id = v
+    v = s.source
+    if v:
+        w.source = v
+    v = s.detail
+    if v:
+        w.detail = v
+    v = s.auth_method
+    if v:
+        w.auth_method = v
+    v = s.issuer
+    if v:
+        w.issuer = v
+    v = s.token_id
+    if v:
+        w.token_id = v
+    v = s.key_id
+    if v:
+        w.key_id = v
+    v = s.api_key
+    if v:
+        w.api_key = v
+    v = s.cert_fingerprint
+    if v:
+        w.cert_fingerprint = v
+    v = s.groups
+    if v:
+        w.groups.extend(v)
+    v = s.subject
+    if v:
+        w.subject = v
+    v = s.actor
+    if v:
+        w.actor = v
+    v = s.sequence
+    if v:
+        w.sequence = v
+    v = s.prev_hash
+    if v:
+        w.prev_hash = v
+    v = s.hash
+    if v:
+        w.hash = v
+
+
+def fill_VerifyAuditLogRequest(s, w):
+    pass
+
+
+def fill_VerifyAuditLogResponse(s, w):
+    v = s.ok
+    if v:
+        w.ok = v
+    v = s.checked
+    if v:
+        w.checked = v
+    v = s.first_sequence
+    if v:
+        w.first_sequence = v
+    v = s.last_sequence
+    if v:
+        w.last_sequence = v
+    v = s.last_hash
+    if v:
+        w.last_hash = v
+    v = s.break_sequence
+    if v:
+        w.break_sequence = v
+    v = s.problem
+    if v:
+        w.problem = v
+    v = s.unchained
+    if v:
+        w.unchained = v
+
+
+def fill_ListAuditEventsRequest(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.page_size
+    if v:
+        w.page_size = v
+    v = s.page_token
+    if v:
+        w.page_token = v
+    v = s.action
+    if v:
+        w.action = v
+    v = s.denied_only
+    if v:
+        w.denied_only = v
+
+
+def fill_ListAuditEventsResponse(s, w):
+    v = s.events
+    if v:
+        for x in v:
+            fill_AuditEvent(x, w.events.add())
+    v = s.next_page_token
+    if v:
+        w.next_page_token = v
+
+
 def fill_Record(s, w):
     v = s.id
     if v:
@@ -1384,65 +1882,6 @@ def fill_EvaluateStreamResponse(s, w):
     if v is not None:
         w.summaries.SetInParent()
         fill_MetricSummaries(v, w.summaries)
-
-
-def fill_Observation(s, w):
-    v = s.id
-    if v:
-        w.id = v
-    v = s.run_id
-    if v:
-        w.run_id = v
-    v = s.record_id
-    if v:
-        w.record_id = v
-    v = s.trial
-    if v:
-        w.trial = v
-    v = s.item_digest
-    if v:
-        w.item_digest = v
-    v = s.config_digest
-    if v:
-        w.config_digest = v
-    v = s.outcome
-    if v.number:
-        w.outcome = v.number
-    v = s.record
-    if v is not None:
-        w.record.SetInParent()
-        fill_Record(v, w.record)
-    v = s.results
-    if v:
-        for x in v:
-            fill_EvaluationResult(x, w.results.add())
-    v = s.usage
-    if v is not None:
-        w.usage.SetInParent()
-        fill_Usage(v, w.usage)
-    v = s.reason
-    if v:
-        w.reason = v
-    v = s.error_kind
-    if v.number:
-        w.error_kind = v.number
-    v = s.fault
-    if v.number:
-        w.fault = v.number
-    v = s.started_at
-    if v is not None:
-        w.started_at.SetInParent()
-        fill_timestamp(v, w.started_at)
-    v = s.finished_at
-    if v is not None:
-        w.finished_at.SetInParent()
-        fill_timestamp(v, w.finished_at)
-    v = s.project
-    if v:
-        w.project = v
-    v = s.labels
-    if v:
-        w.labels.update(v)
 
 
 def fill_EvalRun(s, w):
@@ -2281,6 +2720,415 @@ def fill_Unpinned(s, w):
         w.why = v
 
 
+def fill_DatasetVersionContent(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.version
+    if v:
+        w.version = v
+    v = s.owner
+    if v:
+        w.owner = v
+    v = s.split
+    if v:
+        w.split = v
+    v = s.tags
+    if v:
+        w.tags.extend(v)
+    v = s.description
+    if v:
+        w.description = v
+    v = s.labels
+    if v:
+        w.labels.update(v)
+    v = s.records
+    if v:
+        for x in v:
+            fill_Record(x, w.records.add())
+
+
+def fill_DatasetVersion(s, w):
+    v = s.content
+    if v is not None:
+        w.content.SetInParent()
+        fill_DatasetVersionContent(v, w.content)
+    v = s.sha256
+    if v:
+        w.sha256 = v
+    v = s.records
+    if v:
+        w.records = v
+    v = s.state
+    if v.number:
+        w.state = v.number
+    v = s.revision
+    if v:
+        w.revision = v
+    v = s.published_by
+    if v:
+        w.published_by = v
+    v = s.published_at
+    if v is not None:
+        w.published_at.SetInParent()
+        fill_timestamp(v, w.published_at)
+    v = s.reviewed_by
+    if v:
+        w.reviewed_by = v
+    v = s.reviewed_at
+    if v is not None:
+        w.reviewed_at.SetInParent()
+        fill_timestamp(v, w.reviewed_at)
+    v = s.review_note
+    if v:
+        w.review_note = v
+
+
+def fill_DatasetVersionEvent(s, w):
+    v = s.revision
+    if v:
+        w.revision = v
+    v = s.state
+    if v.number:
+        w.state = v.number
+    v = s.actor
+    if v:
+        w.actor = v
+    v = s.sha256
+    if v:
+        w.sha256 = v
+    v = s.time
+    if v is not None:
+        w.time.SetInParent()
+        fill_timestamp(v, w.time)
+
+
+def fill_PublishDatasetVersionRequest(s, w):
+    v = s.content
+    if v is not None:
+        w.content.SetInParent()
+        fill_DatasetVersionContent(v, w.content)
+
+
+def fill_PublishDatasetVersionResponse(s, w):
+    v = s.dataset
+    if v is not None:
+        w.dataset.SetInParent()
+        fill_DatasetVersion(v, w.dataset)
+    v = s.reference
+    if v is not None:
+        w.reference.SetInParent()
+        fill_DatasetVersionRef(v, w.reference)
+
+
+def fill_ListDatasetVersionsRequest(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.state
+    if v.number:
+        w.state = v.number
+    v = s.owner
+    if v:
+        w.owner = v
+    v = s.page_size
+    if v:
+        w.page_size = v
+    v = s.page_token
+    if v:
+        w.page_token = v
+
+
+def fill_ListDatasetVersionsResponse(s, w):
+    v = s.datasets
+    if v:
+        for x in v:
+            fill_DatasetVersion(x, w.datasets.add())
+    v = s.next_page_token
+    if v:
+        w.next_page_token = v
+
+
+def fill_GetDatasetVersionRequest(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.version
+    if v:
+        w.version = v
+    v = s.without_records
+    if v:
+        w.without_records = v
+
+
+def fill_GetDatasetVersionResponse(s, w):
+    v = s.dataset
+    if v is not None:
+        w.dataset.SetInParent()
+        fill_DatasetVersion(v, w.dataset)
+    v = s.reference
+    if v is not None:
+        w.reference.SetInParent()
+        fill_DatasetVersionRef(v, w.reference)
+
+
+def fill_ReviewDatasetVersionRequest(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.version
+    if v:
+        w.version = v
+    v = s.sha256
+    if v:
+        w.sha256 = v
+    v = s.expected_revision
+    if v:
+        w.expected_revision = v
+    v = s.decision
+    if v.number:
+        w.decision = v.number
+    v = s.note
+    if v:
+        w.note = v
+
+
+def fill_ReviewDatasetVersionResponse(s, w):
+    v = s.dataset
+    if v is not None:
+        w.dataset.SetInParent()
+        fill_DatasetVersion(v, w.dataset)
+
+
+def fill_ListDatasetVersionEventsRequest(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.version
+    if v:
+        w.version = v
+    v = s.page_size
+    if v:
+        w.page_size = v
+    v = s.page_token
+    if v:
+        w.page_token = v
+
+
+def fill_ListDatasetVersionEventsResponse(s, w):
+    v = s.events
+    if v:
+        for x in v:
+            fill_DatasetVersionEvent(x, w.events.add())
+    v = s.next_page_token
+    if v:
+        w.next_page_token = v
+
+
+def fill_DiffDatasetVersionsRequest(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.before_version
+    if v:
+        w.before_version = v
+    v = s.after_version
+    if v:
+        w.after_version = v
+    v = s.before_sha256
+    if v:
+        w.before_sha256 = v
+    v = s.after_sha256
+    if v:
+        w.after_sha256 = v
+
+
+def fill_DatasetRecordChange(s, w):
+    v = s.id
+    if v:
+        w.id = v
+    v = s.fields
+    if v:
+        w.fields.extend(v)
+
+
+def fill_DiffDatasetVersionsResponse(s, w):
+    v = s.before_sha256
+    if v:
+        w.before_sha256 = v
+    v = s.after_sha256
+    if v:
+        w.after_sha256 = v
+    v = s.added
+    if v:
+        w.added.extend(v)
+    v = s.removed
+    if v:
+        w.removed.extend(v)
+    v = s.changed
+    if v:
+        for x in v:
+            fill_DatasetRecordChange(x, w.changed.add())
+    v = s.unchanged
+    if v:
+        w.unchanged = v
+    v = s.order_changed
+    if v:
+        w.order_changed = v
+    v = s.metadata_changed
+    if v:
+        w.metadata_changed.extend(v)
+
+
+def fill_DatasetUploadConfig(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.version
+    if v:
+        w.version = v
+    v = s.format
+    if v:
+        w.format = v
+    v = s.mapping
+    if v:
+        w.mapping.update(v)
+    v = s.description
+    if v:
+        w.description = v
+    v = s.labels
+    if v:
+        w.labels.update(v)
+    v = s.owner
+    if v:
+        w.owner = v
+    v = s.file_sha256
+    if v:
+        w.file_sha256 = v
+
+
+def fill_UploadDatasetVersionRequest(s, w):
+    v = s.config
+    if v is not None:
+        w.config.SetInParent()
+        fill_DatasetUploadConfig(v, w.config)
+    v = s.chunk
+    if v is not None:
+        w.chunk = v
+
+
+def fill_UploadDatasetVersionResponse(s, w):
+    v = s.dataset
+    if v is not None:
+        w.dataset.SetInParent()
+        fill_DatasetVersion(v, w.dataset)
+    v = s.reference
+    if v is not None:
+        w.reference.SetInParent()
+        fill_DatasetVersionRef(v, w.reference)
+    v = s.existed
+    if v:
+        w.existed = v
+
+
+def fill_FetchDatasetVersionRequest(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.version
+    if v:
+        w.version = v
+
+
+def fill_FetchDatasetVersionResponse(s, w):
+    v = s.chunk
+    if v:
+        w.chunk = v
+
+
+def fill_Observation(s, w):
+    v = s.id
+    if v:
+        w.id = v
+    v = s.run_id
+    if v:
+        w.run_id = v
+    v = s.record_id
+    if v:
+        w.record_id = v
+    v = s.trial
+    if v:
+        w.trial = v
+    v = s.item_digest
+    if v:
+        w.item_digest = v
+    v = s.config_digest
+    if v:
+        w.config_digest = v
+    v = s.outcome
+    if v.number:
+        w.outcome = v.number
+    v = s.record
+    if v is not None:
+        w.record.SetInParent()
+        fill_Record(v, w.record)
+    v = s.results
+    if v:
+        for x in v:
+            fill_EvaluationResult(x, w.results.add())
+    v = s.usage
+    if v is not None:
+        w.usage.SetInParent()
+        fill_Usage(v, w.usage)
+    v = s.reason
+    if v:
+        w.reason = v
+    v = s.error_kind
+    if v.number:
+        w.error_kind = v.number
+    v = s.fault
+    if v.number:
+        w.fault = v.number
+    v = s.started_at
+    if v is not None:
+        w.started_at.SetInParent()
+        fill_timestamp(v, w.started_at)
+    v = s.finished_at
+    if v is not None:
+        w.finished_at.SetInParent()
+        fill_timestamp(v, w.finished_at)
+    v = s.project
+    if v:
+        w.project = v
+    v = s.labels
+    if v:
+        w.labels.update(v)
+
+
 def fill_ResultsFile(s, w):
     v = s.manifest
     if v is not None:
@@ -2367,24 +3215,590 @@ def fill_RejectedLine(s, w):
         w.reason = v
 
 
+def fill_CreateRunRequest(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.project
+    if v:
+        w.project = v
+    v = s.spec
+    if v is not None:
+        w.spec.SetInParent()
+        fill_RunSpec(v, w.spec)
+    v = s.labels
+    if v:
+        w.labels.update(v)
+    v = s.validate_only
+    if v:
+        w.validate_only = v
+    v = s.priority
+    if v:
+        w.priority = v
+
+
+def fill_CreateRunResponse(s, w):
+    v = s.run
+    if v is not None:
+        w.run.SetInParent()
+        fill_Run(v, w.run)
+
+
+def fill_GetRunRequest(s, w):
+    v = s.id
+    if v:
+        w.id = v
+
+
+def fill_GetRunResponse(s, w):
+    v = s.run
+    if v is not None:
+        w.run.SetInParent()
+        fill_Run(v, w.run)
+
+
+def fill_ListRunsRequest(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.page_size
+    if v:
+        w.page_size = v
+    v = s.page_token
+    if v:
+        w.page_token = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.labels
+    if v:
+        w.labels.update(v)
+    v = s.statuses
+    if v:
+        w.statuses.extend([x.number for x in v])
+    v = s.since
+    if v is not None:
+        w.since.SetInParent()
+        fill_timestamp(v, w.since)
+    v = s.until
+    if v is not None:
+        w.until.SetInParent()
+        fill_timestamp(v, w.until)
+    v = s.include_archived
+    if v:
+        w.include_archived = v
+    v = s.search
+    if v:
+        w.search = v
+
+
+def fill_ListRunsResponse(s, w):
+    v = s.runs
+    if v:
+        for x in v:
+            fill_Run(x, w.runs.add())
+    v = s.next_page_token
+    if v:
+        w.next_page_token = v
+
+
+def fill_WatchRunRequest(s, w):
+    v = s.id
+    if v:
+        w.id = v
+    v = s.include_results
+    if v:
+        w.include_results = v
+
+
+def fill_WatchRunResponse(s, w):
+    v = s.run
+    if v is not None:
+        w.run.SetInParent()
+        fill_Run(v, w.run)
+    v = s.progress
+    if v is not None:
+        w.progress.SetInParent()
+        fill_Progress(v, w.progress)
+    v = s.result
+    if v is not None:
+        w.result.SetInParent()
+        fill_EvaluationResult(v, w.result)
+
+
+def fill_CancelRunRequest(s, w):
+    v = s.id
+    if v:
+        w.id = v
+
+
+def fill_CancelRunResponse(s, w):
+    v = s.run
+    if v is not None:
+        w.run.SetInParent()
+        fill_Run(v, w.run)
+
+
+def fill_ResumeRunRequest(s, w):
+    v = s.id
+    if v:
+        w.id = v
+
+
+def fill_ResumeRunResponse(s, w):
+    v = s.run
+    if v is not None:
+        w.run.SetInParent()
+        fill_Run(v, w.run)
+
+
+def fill_DeleteRunRequest(s, w):
+    v = s.id
+    if v:
+        w.id = v
+
+
+def fill_DeleteRunResponse(s, w):
+    pass
+
+
+def fill_ArchiveRunRequest(s, w):
+    v = s.id
+    if v:
+        w.id = v
+    v = s.restore
+    if v:
+        w.restore = v
+
+
+def fill_ArchiveRunResponse(s, w):
+    v = s.run
+    if v is not None:
+        w.run.SetInParent()
+        fill_Run(v, w.run)
+
+
+def fill_ListRunResultsRequest(s, w):
+    v = s.run_id
+    if v:
+        w.run_id = v
+    v = s.page_size
+    if v:
+        w.page_size = v
+    v = s.page_token
+    if v:
+        w.page_token = v
+    v = s.evaluator
+    if v:
+        w.evaluator = v
+    v = s.outcome
+    if v.number:
+        w.outcome = v.number
+    v = s.min_score
+    if v is not None:
+        w.min_score = v
+    v = s.max_score
+    if v is not None:
+        w.max_score = v
+    v = s.search
+    if v:
+        w.search = v
+    v = s.order_by
+    if v:
+        w.order_by = v
+    v = s.flipped_against
+    if v:
+        w.flipped_against = v
+    v = s.trial
+    if v is not None:
+        w.trial = v
+    v = s.without_records
+    if v:
+        w.without_records = v
+
+
+def fill_ListRunResultsResponse(s, w):
+    v = s.results
+    if v:
+        for x in v:
+            fill_EvaluationResult(x, w.results.add())
+    v = s.records
+    if v:
+        for x in v:
+            fill_Record(x, w.records.add())
+    v = s.next_page_token
+    if v:
+        w.next_page_token = v
+    v = s.records_by_trial
+    if v:
+        for x in v:
+            fill_RunRecordEvidence(x, w.records_by_trial.add())
+    v = s.matching_records
+    if v is not None:
+        w.matching_records = v
+
+
+def fill_GetRecordEvidenceRequest(s, w):
+    v = s.run_id
+    if v:
+        w.run_id = v
+    v = s.record_id
+    if v:
+        w.record_id = v
+    v = s.trial
+    if v:
+        w.trial = v
+
+
+def fill_RunRecordEvidence(s, w):
+    v = s.record_id
+    if v:
+        w.record_id = v
+    v = s.trial
+    if v:
+        w.trial = v
+    v = s.record
+    if v is not None:
+        w.record.SetInParent()
+        fill_Record(v, w.record)
+    v = s.output_stored
+    if v:
+        w.output_stored = v
+    v = s.output_error
+    if v:
+        w.output_error = v
+
+
+def fill_GetRecordEvidenceResponse(s, w):
+    v = s.evidence
+    if v is not None:
+        w.evidence.SetInParent()
+        fill_RunRecordEvidence(v, w.evidence)
+    v = s.results
+    if v:
+        for x in v:
+            fill_EvaluationResult(x, w.results.add())
+
+
+def fill_CompareRunsRequest(s, w):
+    v = s.baseline_run_id
+    if v:
+        w.baseline_run_id = v
+    v = s.candidate_run_id
+    if v:
+        w.candidate_run_id = v
+    v = s.confidence_level
+    if v:
+        w.confidence_level = v
+    v = s.cluster_by
+    if v:
+        w.cluster_by = v
+
+
+def fill_CompareRunsResponse(s, w):
+    v = s.comparisons
+    if v:
+        for x in v:
+            fill_MetricComparison(x, w.comparisons.add())
+    v = s.baseline_only
+    if v:
+        w.baseline_only = v
+    v = s.candidate_only
+    if v:
+        w.candidate_only = v
+    v = s.warnings
+    if v:
+        w.warnings.extend(v)
+
+
+def fill_MetricComparison(s, w):
+    v = s.metric
+    if v:
+        w.metric = v
+    v = s.baseline_mean
+    if v is not None:
+        w.baseline_mean = v
+    v = s.candidate_mean
+    if v is not None:
+        w.candidate_mean = v
+    v = s.diff
+    if v is not None:
+        w.diff = v
+    v = s.diff_ci
+    if v is not None:
+        w.diff_ci.SetInParent()
+        fill_ConfidenceInterval(v, w.diff_ci)
+    v = s.paired_n
+    if v:
+        w.paired_n = v
+    v = s.significant
+    if v:
+        w.significant = v
+    v = s.verdict
+    if v:
+        w.verdict = v
+    v = s.p_value
+    if v is not None:
+        w.p_value = v
+    v = s.wins
+    if v:
+        w.wins = v
+    v = s.losses
+    if v:
+        w.losses = v
+    v = s.ties
+    if v:
+        w.ties = v
+    v = s.higher_is_better
+    if v is not None:
+        w.higher_is_better = v
+
+
+def fill_SliceRunsRequest(s, w):
+    v = s.run_ids
+    if v:
+        w.run_ids.extend(v)
+    v = s.project
+    if v:
+        w.project = v
+    v = s.labels
+    if v:
+        w.labels.update(v)
+    v = s.limit
+    if v:
+        w.limit = v
+    v = s.metric
+    if v:
+        w.metric = v
+    v = s.by
+    if v:
+        w.by = v
+    v = s.confidence_level
+    if v:
+        w.confidence_level = v
+
+
+def fill_SliceRow(s, w):
+    v = s.run_id
+    if v:
+        w.run_id = v
+    v = s.run_name
+    if v:
+        w.run_name = v
+    v = s.key
+    if v:
+        w.key = v
+    v = s.n
+    if v:
+        w.n = v
+    v = s.mean
+    if v:
+        w.mean = v
+    v = s.low
+    if v is not None:
+        w.low = v
+    v = s.high
+    if v is not None:
+        w.high = v
+
+
+def fill_SliceRunsResponse(s, w):
+    v = s.rows
+    if v:
+        for x in v:
+            fill_SliceRow(x, w.rows.add())
+    v = s.runs
+    if v:
+        w.runs = v
+
+
+def fill_PromoteResultsRequest(s, w):
+    v = s.run_id
+    if v:
+        w.run_id = v
+    v = s.dataset
+    if v:
+        w.dataset = v
+    v = s.when
+    if v:
+        w.when = v
+    v = s.include_outputs
+    if v:
+        w.include_outputs = v
+
+
+def fill_PromoteResultsResponse(s, w):
+    v = s.promoted
+    if v:
+        w.promoted = v
+    v = s.path
+    if v:
+        w.path = v
+
+
+def fill_CreateShadowReplayRequest(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.project
+    if v:
+        w.project = v
+    v = s.candidate
+    if v is not None:
+        w.candidate.SetInParent()
+        fill_RunSpec(v, w.candidate)
+    v = s.labels
+    if v:
+        w.labels.update(v)
+
+
+def fill_CreateShadowReplayResponse(s, w):
+    v = s.baseline
+    if v is not None:
+        w.baseline.SetInParent()
+        fill_Run(v, w.baseline)
+    v = s.candidate
+    if v is not None:
+        w.candidate.SetInParent()
+        fill_Run(v, w.candidate)
+
+
+def fill_ImportRunRequest(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.project
+    if v:
+        w.project = v
+    v = s.labels
+    if v:
+        w.labels.update(v)
+    v = s.spec
+    if v is not None:
+        w.spec.SetInParent()
+        fill_RunSpec(v, w.spec)
+    v = s.records
+    if v:
+        for x in v:
+            fill_Record(x, w.records.add())
+    v = s.results
+    if v:
+        for x in v:
+            fill_EvaluationResult(x, w.results.add())
+    v = s.summaries
+    if v:
+        for x in v:
+            fill_MetricSummary(x, w.summaries.add())
+    v = s.started_at
+    if v is not None:
+        w.started_at.SetInParent()
+        fill_timestamp(v, w.started_at)
+    v = s.finished_at
+    if v is not None:
+        w.finished_at.SetInParent()
+        fill_timestamp(v, w.finished_at)
+    v = s.target_usage
+    if v is not None:
+        w.target_usage.SetInParent()
+        fill_Usage(v, w.target_usage)
+    v = s.judge_usage
+    if v is not None:
+        w.judge_usage.SetInParent()
+        fill_Usage(v, w.judge_usage)
+
+
+def fill_ImportRunResponse(s, w):
+    v = s.run
+    if v is not None:
+        w.run.SetInParent()
+        fill_Run(v, w.run)
+
+
+def fill_RescoreRunRequest(s, w):
+    v = s.run_id
+    if v:
+        w.run_id = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.labels
+    if v:
+        w.labels.update(v)
+    v = s.evaluators
+    if v:
+        for x in v:
+            fill_EvaluatorRef(x, w.evaluators.add())
+    v = s.judge
+    if v:
+        w.judge = v
+    v = s.summary
+    if v is not None:
+        w.summary.SetInParent()
+        fill_SummaryOptions(v, w.summary)
+    v = s.gates
+    if v:
+        for x in v:
+            fill_Gate(x, w.gates.add())
+
+
+def fill_RescoreRunResponse(s, w):
+    v = s.run
+    if v is not None:
+        w.run.SetInParent()
+        fill_Run(v, w.run)
+
+
 FILLS: dict[str, Callable[[Any, Any], None]] = {
     "A2AAgent": fill_A2AAgent,
+    "APIKey": fill_APIKey,
     "AgentBudget": fill_AgentBudget,
     "AgentTarget": fill_AgentTarget,
+    "ArchiveRunRequest": fill_ArchiveRunRequest,
+    "ArchiveRunResponse": fill_ArchiveRunResponse,
+    "AuditEvent": fill_AuditEvent,
     "BoundRunEvaluator": fill_BoundRunEvaluator,
     "Budget": fill_Budget,
     "BuiltinHarness": fill_BuiltinHarness,
     "CLIAgent": fill_CLIAgent,
+    "CancelRunRequest": fill_CancelRunRequest,
+    "CancelRunResponse": fill_CancelRunResponse,
     "Checker": fill_Checker,
     "CommandHarness": fill_CommandHarness,
     "CommandTarget": fill_CommandTarget,
+    "CompareRunsRequest": fill_CompareRunsRequest,
+    "CompareRunsResponse": fill_CompareRunsResponse,
     "ConfidenceInterval": fill_ConfidenceInterval,
     "Content": fill_Content,
     "ContextManagement": fill_ContextManagement,
+    "CreateAPIKeyRequest": fill_CreateAPIKeyRequest,
+    "CreateAPIKeyResponse": fill_CreateAPIKeyResponse,
+    "CreateBindingRequest": fill_CreateBindingRequest,
+    "CreateBindingResponse": fill_CreateBindingResponse,
+    "CreateProjectRequest": fill_CreateProjectRequest,
+    "CreateProjectResponse": fill_CreateProjectResponse,
+    "CreateRoleRequest": fill_CreateRoleRequest,
+    "CreateRoleResponse": fill_CreateRoleResponse,
+    "CreateRunRequest": fill_CreateRunRequest,
+    "CreateRunResponse": fill_CreateRunResponse,
+    "CreateShadowReplayRequest": fill_CreateShadowReplayRequest,
+    "CreateShadowReplayResponse": fill_CreateShadowReplayResponse,
     "CredentialGrant": fill_CredentialGrant,
     "DatasetManifest": fill_DatasetManifest,
+    "DatasetRecordChange": fill_DatasetRecordChange,
     "DatasetSource": fill_DatasetSource,
+    "DatasetUploadConfig": fill_DatasetUploadConfig,
+    "DatasetVersion": fill_DatasetVersion,
+    "DatasetVersionContent": fill_DatasetVersionContent,
+    "DatasetVersionEvent": fill_DatasetVersionEvent,
     "DatasetVersionRef": fill_DatasetVersionRef,
+    "DeleteBindingRequest": fill_DeleteBindingRequest,
+    "DeleteBindingResponse": fill_DeleteBindingResponse,
+    "DeleteRoleRequest": fill_DeleteRoleRequest,
+    "DeleteRoleResponse": fill_DeleteRoleResponse,
+    "DeleteRunRequest": fill_DeleteRunRequest,
+    "DeleteRunResponse": fill_DeleteRunResponse,
+    "DiffDatasetVersionsRequest": fill_DiffDatasetVersionsRequest,
+    "DiffDatasetVersionsResponse": fill_DiffDatasetVersionsResponse,
     "Environment": fill_Environment,
     "EnvironmentService": fill_EnvironmentService,
     "EscalationPolicy": fill_EscalationPolicy,
@@ -2399,54 +3813,108 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "EvaluatorManifest": fill_EvaluatorManifest,
     "EvaluatorRef": fill_EvaluatorRef,
     "ExternalHarness": fill_ExternalHarness,
+    "FetchDatasetVersionRequest": fill_FetchDatasetVersionRequest,
+    "FetchDatasetVersionResponse": fill_FetchDatasetVersionResponse,
     "FewShotExample": fill_FewShotExample,
     "Gate": fill_Gate,
     "GateResult": fill_GateResult,
+    "GetDatasetVersionRequest": fill_GetDatasetVersionRequest,
+    "GetDatasetVersionResponse": fill_GetDatasetVersionResponse,
+    "GetRecordEvidenceRequest": fill_GetRecordEvidenceRequest,
+    "GetRecordEvidenceResponse": fill_GetRecordEvidenceResponse,
+    "GetRunRequest": fill_GetRunRequest,
+    "GetRunResponse": fill_GetRunResponse,
     "GitState": fill_GitState,
     "HTTPAgent": fill_HTTPAgent,
     "Harness": fill_Harness,
     "Hook": fill_Hook,
+    "ImportRunRequest": fill_ImportRunRequest,
+    "ImportRunResponse": fill_ImportRunResponse,
     "InlineRecords": fill_InlineRecords,
     "Interjection": fill_Interjection,
     "IsolationReport": fill_IsolationReport,
     "JudgeManifest": fill_JudgeManifest,
     "JudgeSpec": fill_JudgeSpec,
+    "ListAPIKeysRequest": fill_ListAPIKeysRequest,
+    "ListAPIKeysResponse": fill_ListAPIKeysResponse,
+    "ListAuditEventsRequest": fill_ListAuditEventsRequest,
+    "ListAuditEventsResponse": fill_ListAuditEventsResponse,
+    "ListBindingsRequest": fill_ListBindingsRequest,
+    "ListBindingsResponse": fill_ListBindingsResponse,
     "ListCredentialsRequest": fill_ListCredentialsRequest,
     "ListCredentialsResponse": fill_ListCredentialsResponse,
+    "ListDatasetVersionEventsRequest": fill_ListDatasetVersionEventsRequest,
+    "ListDatasetVersionEventsResponse": fill_ListDatasetVersionEventsResponse,
+    "ListDatasetVersionsRequest": fill_ListDatasetVersionsRequest,
+    "ListDatasetVersionsResponse": fill_ListDatasetVersionsResponse,
     "ListEvaluatorsRequest": fill_ListEvaluatorsRequest,
     "ListEvaluatorsResponse": fill_ListEvaluatorsResponse,
+    "ListPermissionsRequest": fill_ListPermissionsRequest,
+    "ListPermissionsResponse": fill_ListPermissionsResponse,
+    "ListProjectsRequest": fill_ListProjectsRequest,
+    "ListProjectsResponse": fill_ListProjectsResponse,
+    "ListRolesRequest": fill_ListRolesRequest,
+    "ListRolesResponse": fill_ListRolesResponse,
+    "ListRunResultsRequest": fill_ListRunResultsRequest,
+    "ListRunResultsResponse": fill_ListRunResultsResponse,
+    "ListRunsRequest": fill_ListRunsRequest,
+    "ListRunsResponse": fill_ListRunsResponse,
     "MCPAgent": fill_MCPAgent,
     "MCPOAuth": fill_MCPOAuth,
     "MCPServer": fill_MCPServer,
     "MediaRef": fill_MediaRef,
     "Message": fill_Message,
     "Messages": fill_Messages,
+    "MetricComparison": fill_MetricComparison,
     "MetricSpec": fill_MetricSpec,
     "MetricSummaries": fill_MetricSummaries,
     "MetricSummary": fill_MetricSummary,
     "MockTool": fill_MockTool,
     "Observation": fill_Observation,
+    "Permission": fill_Permission,
     "Pricing": fill_Pricing,
+    "Principal": fill_Principal,
     "Progress": fill_Progress,
+    "Project": fill_Project,
+    "ProjectAccess": fill_ProjectAccess,
+    "PromoteResultsRequest": fill_PromoteResultsRequest,
+    "PromoteResultsResponse": fill_PromoteResultsResponse,
     "Provenance": fill_Provenance,
+    "PublishDatasetVersionRequest": fill_PublishDatasetVersionRequest,
+    "PublishDatasetVersionResponse": fill_PublishDatasetVersionResponse,
     "Record": fill_Record,
     "Recording": fill_Recording,
     "RejectedLine": fill_RejectedLine,
     "Requirements": fill_Requirements,
+    "RescoreRunRequest": fill_RescoreRunRequest,
+    "RescoreRunResponse": fill_RescoreRunResponse,
     "ResponsesAgent": fill_ResponsesAgent,
     "ResultsFile": fill_ResultsFile,
     "ResultsLayout": fill_ResultsLayout,
+    "ResumeRunRequest": fill_ResumeRunRequest,
+    "ResumeRunResponse": fill_ResumeRunResponse,
+    "ReviewDatasetVersionRequest": fill_ReviewDatasetVersionRequest,
+    "ReviewDatasetVersionResponse": fill_ReviewDatasetVersionResponse,
+    "RevokeAPIKeyRequest": fill_RevokeAPIKeyRequest,
+    "RevokeAPIKeyResponse": fill_RevokeAPIKeyResponse,
+    "Role": fill_Role,
+    "RoleBinding": fill_RoleBinding,
+    "RoleList": fill_RoleList,
     "Run": fill_Run,
     "RunEvaluationContract": fill_RunEvaluationContract,
     "RunManifest": fill_RunManifest,
     "RunMetadata": fill_RunMetadata,
     "RunOutputs": fill_RunOutputs,
     "RunProvenance": fill_RunProvenance,
+    "RunRecordEvidence": fill_RunRecordEvidence,
     "RunSpec": fill_RunSpec,
     "SandboxPolicy": fill_SandboxPolicy,
     "Scheduling": fill_Scheduling,
     "Score": fill_Score,
     "Sink": fill_Sink,
+    "SliceRow": fill_SliceRow,
+    "SliceRunsRequest": fill_SliceRunsRequest,
+    "SliceRunsResponse": fill_SliceRunsResponse,
     "Step": fill_Step,
     "SummaryOptions": fill_SummaryOptions,
     "TabularRow": fill_TabularRow,
@@ -2463,6 +3931,16 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "Trajectory": fill_Trajectory,
     "TrialAdvice": fill_TrialAdvice,
     "Unpinned": fill_Unpinned,
+    "UpdateRoleRequest": fill_UpdateRoleRequest,
+    "UpdateRoleResponse": fill_UpdateRoleResponse,
+    "UploadDatasetVersionRequest": fill_UploadDatasetVersionRequest,
+    "UploadDatasetVersionResponse": fill_UploadDatasetVersionResponse,
     "Usage": fill_Usage,
     "UserSimulator": fill_UserSimulator,
+    "VerifyAuditLogRequest": fill_VerifyAuditLogRequest,
+    "VerifyAuditLogResponse": fill_VerifyAuditLogResponse,
+    "WatchRunRequest": fill_WatchRunRequest,
+    "WatchRunResponse": fill_WatchRunResponse,
+    "WhoAmIRequest": fill_WhoAmIRequest,
+    "WhoAmIResponse": fill_WhoAmIResponse,
 }
