@@ -37,4 +37,5 @@ class OpenDoor:
     enabled = False
 
     async def authenticate(self, headers: Mapping[str, str], *, request_id: str = "", source: str = "") -> Caller:
+        del headers  # nobody is asked
         return everyone(request_id=request_id, source=source)

@@ -84,4 +84,70 @@ MIGRATIONS: tuple[Migration, ...] = (
             """,
         ),
     ),
+    Migration(
+        3,
+        (
+            # Who may do what on a server. Of a key only its digest is here. tenant_id is reserved.
+            """
+            CREATE TABLE projects (
+                name TEXT NOT NULL PRIMARY KEY,
+                tenant_id TEXT NOT NULL DEFAULT 'default',
+                description TEXT NOT NULL,
+                created_at TEXT NOT NULL,
+                created_by TEXT NOT NULL
+            )
+            """,
+            """
+            INSERT INTO projects (name, description, created_at, created_by)
+            VALUES ('default', 'Where everything is that names no project', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), 'evalsi')
+            """,
+            """
+            CREATE TABLE api_keys (
+                name TEXT NOT NULL PRIMARY KEY,
+                digest TEXT NOT NULL UNIQUE,
+                prefix TEXT NOT NULL,
+                roles TEXT NOT NULL,
+                labels TEXT NOT NULL,
+                created_at TEXT NOT NULL,
+                created_by TEXT NOT NULL,
+                expires_at TEXT,
+                last_used_at TEXT,
+                revoked_at TEXT
+            )
+            """,
+            """
+            CREATE TABLE role_bindings (
+                project TEXT NOT NULL,
+                role TEXT NOT NULL,
+                subject TEXT NOT NULL,
+                created_at TEXT NOT NULL,
+                created_by TEXT NOT NULL,
+                PRIMARY KEY (project, role, subject)
+            )
+            """,
+            # Entries are written once. The columns beside the body are those that lists filter by.
+            """
+            CREATE TABLE audit (
+                sequence INTEGER NOT NULL PRIMARY KEY,
+                time TEXT NOT NULL,
+                project TEXT NOT NULL,
+                action TEXT NOT NULL,
+                allowed INTEGER NOT NULL,
+                body TEXT NOT NULL
+            )
+            """,
+            "CREATE INDEX audit_by_project ON audit (project, sequence)",
+            # One row: the end of the chain, kept apart so that cutting off the end of the log shows.
+            """
+            CREATE TABLE audit_head (
+                id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+                last_sequence INTEGER NOT NULL,
+                last_hash TEXT NOT NULL,
+                base_sequence INTEGER NOT NULL,
+                base_hash TEXT NOT NULL
+            )
+            """,
+            "INSERT INTO audit_head VALUES (1, 0, '', 0, '')",
+        ),
+    ),
 )
