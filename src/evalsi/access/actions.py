@@ -1,7 +1,7 @@
-"""The action table: for every service method, the permission it needs and the project it is needed in.
+"""The action table: for every service method, how the project is found in which its permission is needed.
 
-What always holds: a method without a line here cannot be called, and every line names a method of the schema (a test
-walks both). Whether a call is written to the audit log also stands here and nowhere else.
+The permission itself stands in the schema, beside the method. What always holds: a method without a line here cannot be
+called, and every line names a method of the schema (a test walks both).
 """
 
 from enum import Enum
@@ -9,123 +9,118 @@ from enum import Enum
 import msgspec
 
 from evalsi.core.errors import UnimplementedError
+from evalsi.schema.method import Method
 
 
 class Scope(Enum):
-    """How the project of a call is found."""
+    """Where the permission of a method is needed."""
 
     NAMED = "named"
-    """A field of the request, mostly `project`; empty is the default project."""
+    """In the project that the request names; in the default project where it names none."""
     VISIBLE = "visible"
-    """As NAMED, but empty is every project in which the caller has the permission: the service shows those alone."""
+    """As NAMED, but where it names none, in any project: the service shows those of `visible_projects` alone."""
     RUNS = "runs"
-    """The projects of the runs that the request names by id."""
+    """In the projects of the runs that the request names by id."""
     INSTALLATION = "installation"
-    """None: a role in every project is needed."""
+    """In every project, by one role that holds everywhere."""
     BY_CONTENT = "by-content"
-    """The service itself asks the gate about every project that the request speaks of."""
+    """Where the request's content says: the service itself asks the gate."""
     EVERYBODY = "everybody"
-    """None: whoever proved who it is may call it."""
+    """Nowhere: whoever proved who it is may call it."""
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):
-    """What one method needs."""
+    """One line of the table. A field may be a path such as `binding.project`."""
 
-    permission: str
     scope: Scope
-    mutates: bool = False
-    """Whether it changes something that stays: then every call is in the audit log, not only refused ones."""
-    run_fields: tuple[str, ...] = ()
-    """For RUNS: the fields of the request that hold ids of runs; one id, or a list of them."""
-    project_field: str = "project"
-    """For NAMED and VISIBLE: where the request says the project; a mapping there has projects as its keys."""
-    resource_field: str = "name"
-    """The field of the request that says what it is about, for the audit log; nothing where there is none."""
+    project: str = "project"
+    """For NAMED and VISIBLE: the field with the project; of a mapping there, the keys are the projects."""
+    runs: tuple[str, ...] = ()
+    """For RUNS: the fields with ids of runs; one id, or a list of them."""
+    resource: str = "name"
+    """The field that says what the call is about, for the audit log; nothing where there is none."""
+    leaves_nothing: bool = False
+    """Whether a method that is not safe to repeat still changes nothing that stays, so that the audit log skips it."""
 
 
-def _named(
-    permission: str, *, mutates: bool = False, project_field: str = "project", resource_field: str = "name"
-) -> Action:
-    return Action(
-        permission=permission,
-        scope=Scope.NAMED,
-        mutates=mutates,
-        project_field=project_field,
-        resource_field=resource_field,
-    )
+def _named(project: str = "project", *, resource: str = "name") -> Action:
+    return Action(scope=Scope.NAMED, project=project, resource=resource)
 
 
-def _visible(permission: str) -> Action:
-    return Action(permission=permission, scope=Scope.VISIBLE)
+def _of_runs(*fields: str) -> Action:
+    return Action(scope=Scope.RUNS, runs=fields, resource=fields[0])
 
 
-def _runs(permission: str, *fields: str, mutates: bool = False) -> Action:
-    return Action(permission=permission, scope=Scope.RUNS, mutates=mutates, run_fields=fields, resource_field=fields[0])
-
-
-def _of_installation(permission: str, *, mutates: bool = False) -> Action:
-    return Action(permission=permission, scope=Scope.INSTALLATION, mutates=mutates)
-
-
-_EVERYBODY = Action(permission="self.read", scope=Scope.EVERYBODY)
+_VISIBLE = Action(scope=Scope.VISIBLE)
+_INSTALLATION = Action(scope=Scope.INSTALLATION)
+_BY_CONTENT = Action(scope=Scope.BY_CONTENT)
+_EVERYBODY = Action(scope=Scope.EVERYBODY)
 
 ACTIONS: dict[str, Action] = {
-    "EvaluationService.Evaluate": _named("evaluations.run"),
-    "EvaluationService.EvaluateStream": _named("evaluations.run"),
-    "RewardService.ScoreRewards": _named("evaluations.run"),
-    "CatalogService.ListEvaluators": _EVERYBODY,
-    "CatalogService.ListCredentials": _visible("catalog.read"),
-    "RunService.CreateRun": _named("runs.create", mutates=True),
-    "RunService.CreateShadowReplay": _named("runs.create", mutates=True),
-    "RunService.ImportRun": _named("runs.create", mutates=True),
-    "RunService.GetRun": _runs("runs.read", "id"),
-    "RunService.ListRuns": _visible("runs.read"),
-    "RunService.WatchRun": _runs("runs.read", "id"),
-    "RunService.CancelRun": _runs("runs.cancel", "id", mutates=True),
-    "RunService.ResumeRun": _runs("runs.resume", "id", mutates=True),
-    "RunService.DeleteRun": _runs("runs.delete", "id", mutates=True),
-    "RunService.ArchiveRun": _runs("runs.delete", "id", mutates=True),
-    "RunService.ListRunResults": _runs("runs.read", "run_id"),
-    "RunService.GetRecordEvidence": _runs("runs.read", "run_id"),
-    "RunService.PromoteResults": _runs("datasets.write", "run_id", mutates=True),
-    "RunService.CompareRuns": _runs("runs.read", "baseline_run_id", "candidate_run_id"),
-    "RunService.SliceRuns": Action(
-        permission="runs.read", scope=Scope.RUNS, run_fields=("run_ids",), resource_field="run_ids"
-    ),
+    "EvaluationService.Evaluate": Action(scope=Scope.NAMED, leaves_nothing=True),
+    "EvaluationService.EvaluateStream": Action(scope=Scope.NAMED, project="config.project", leaves_nothing=True),
+    "CatalogService.ListEvaluators": _VISIBLE,
+    "CatalogService.ListCredentials": _VISIBLE,
+    "DatasetCatalogService.PublishDatasetVersion": _named("content.project", resource="content.name"),
+    "DatasetCatalogService.ListDatasetVersions": _VISIBLE,
+    "DatasetCatalogService.GetDatasetVersion": _named(),
+    "DatasetCatalogService.ReviewDatasetVersion": _named(),
+    "DatasetCatalogService.ListDatasetVersionEvents": _named(),
+    "DatasetCatalogService.DiffDatasetVersions": _named(),
+    "DatasetCatalogService.UploadDatasetVersion": _named("config.project", resource="config.name"),
+    "DatasetCatalogService.FetchDatasetVersion": _named(),
+    "RunService.CreateRun": _named(),
+    "RunService.CreateShadowReplay": _named(),
+    "RunService.ImportRun": _named(),
+    "RunService.GetRun": _of_runs("id"),
+    "RunService.ListRuns": _VISIBLE,
+    "RunService.WatchRun": _of_runs("id"),
+    "RunService.CancelRun": _of_runs("id"),
+    "RunService.ResumeRun": _of_runs("id"),
+    "RunService.DeleteRun": _of_runs("id"),
+    "RunService.ArchiveRun": _of_runs("id"),
+    "RunService.ListRunResults": _of_runs("run_id"),
+    "RunService.GetRecordEvidence": _of_runs("run_id"),
+    "RunService.PromoteResults": _of_runs("run_id"),
+    "RunService.RescoreRun": _of_runs("run_id"),
+    "RunService.CompareRuns": _of_runs("baseline_run_id", "candidate_run_id"),
+    "RunService.SliceRuns": _of_runs("run_ids"),
     "AuthService.WhoAmI": _EVERYBODY,
     "AuthService.ListProjects": _EVERYBODY,
-    "AuthService.CreateProject": _of_installation("projects.manage", mutates=True),
-    "AuthService.CreateAPIKey": _named("access.manage", mutates=True, project_field="roles"),
-    "AuthService.ListAPIKeys": _visible("access.manage"),
-    "AuthService.RevokeAPIKey": Action(permission="access.manage", scope=Scope.BY_CONTENT, mutates=True),
-    "AuthService.ListRoles": _EVERYBODY,
-    "AuthService.CreateRole": _named(
-        "access.manage", mutates=True, project_field="role.project", resource_field="role.name"
-    ),
-    "AuthService.UpdateRole": _named(
-        "access.manage", mutates=True, project_field="role.project", resource_field="role.name"
-    ),
-    "AuthService.DeleteRole": _named("access.manage", mutates=True),
+    "AuthService.CreateProject": _INSTALLATION,
+    "AuthService.CreateAPIKey": _named("roles"),
+    "AuthService.ListAPIKeys": _VISIBLE,
+    "AuthService.RevokeAPIKey": _BY_CONTENT,
+    "AuthService.ListRoles": _VISIBLE,
+    "AuthService.CreateRole": _named("role.project", resource="role.name"),
+    "AuthService.UpdateRole": _named("role.project", resource="role.name"),
+    "AuthService.DeleteRole": _named(),
     "AuthService.ListPermissions": _EVERYBODY,
-    "AuthService.ListBindings": _visible("access.manage"),
-    "AuthService.CreateBinding": _named(
-        "access.manage", mutates=True, project_field="binding.project", resource_field="binding.subject"
-    ),
-    "AuthService.DeleteBinding": _named(
-        "access.manage", mutates=True, project_field="binding.project", resource_field="binding.subject"
-    ),
-    "AuthService.ListAuditEvents": _visible("audit.read"),
-    "AuthService.VerifyAuditLog": _of_installation("audit.read"),
+    "AuthService.ListBindings": _VISIBLE,
+    "AuthService.CreateBinding": _named("binding.project", resource="binding.subject"),
+    "AuthService.DeleteBinding": _named("binding.project", resource="binding.subject"),
+    "AuthService.ListAuditEvents": _VISIBLE,
+    "AuthService.VerifyAuditLog": _INSTALLATION,
 }
-"""By `<service>.<method>`, without the package."""
+"""By service and method, without the package."""
 
 
-def action_of(method: str) -> Action:
-    """The line of a method such as `RunService.GetRun`.
+def name_of(method: Method) -> str:
+    """How the table names a method: `RunService.GetRun`."""
+    return f"{method.service.rpartition('.')[2]}.{method.name}"
+
+
+def action_of(method: Method) -> Action:
+    """The line of a method.
 
     Raises: UnimplementedError: the table has none, so nobody may call it.
     """
-    action = ACTIONS.get(method)
+    action = ACTIONS.get(name_of(method))
     if action is None:
-        raise UnimplementedError(f"the method {method} is not served")
+        raise UnimplementedError(f"the method {name_of(method)} is not served")
     return action
+
+
+def is_audited(method: Method, action: Action) -> bool:
+    """Whether every call is in the audit log, and not only those that were refused."""
+    return not method.safe and not action.leaves_nothing

@@ -35,7 +35,7 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     key_prefix: str = ""
     """The first characters of that key, as lists show them; no secret."""
     method: str = "none"
-    """How it proved who it is: `api-key`; `none` where authentication is off."""
+    """How it proved who it is: `apikey`; `none` where authentication is off."""
     request_id: str = ""
     """Identifier of the request, as in the log and in the answer."""
     source: str = ""

@@ -8,21 +8,29 @@ read is answered like one that is not there.
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
-from evalsi.access.actions import Action, Scope, action_of
+from evalsi.access.actions import Action, Scope, action_of, is_audited
 from evalsi.access.audit_chain import sealed
 from evalsi.access.caller import EVERY_PROJECT, Caller
 from evalsi.access.gate import DEFAULT_PROJECT, require, visible_projects
-from evalsi.access.instant import instant_text
 from evalsi.core.clock import Clock
 from evalsi.core.errors import AlreadyExistsError, ForbiddenError, NotFoundError, suggestion
-from evalsi.ports.access_store import AccessStore, AuditRow, ProjectRow
+from evalsi.ports.access_store import AccessStore
+from evalsi.schema import AuditEvent, Project
+from evalsi.schema.method import Method
 
 ProjectOfRun = Callable[[str], Awaitable[str | None]]
 """The project of a run, by its id; None when there is no such run."""
 
 _LONGEST_RESOURCE = 200
+
+
+class _Place(NamedTuple):
+    """A project that a call reaches into, and the run that it does so for."""
+
+    project: str
+    run: str = ""
 
 
 class Guard:
@@ -35,12 +43,12 @@ class Guard:
         self._projects: frozenset[str] = frozenset({DEFAULT_PROJECT})
         """Names that are known to exist; a name is looked up again before it is refused."""
 
-    async def admit(self, caller: Caller, method: str, request: Any) -> None:
+    async def admit(self, caller: Caller, method: Method, request: Any) -> None:
         """Returns when `caller` may call `method` with `request`.
 
         Args:
-            method: `<service>.<method>`, such as `RunService.GetRun`.
-            request: The request message.
+            method: The line of the schema's table.
+            request: The request message; of a stream from the client, its first.
 
         Raises:
             ForbiddenError: It may not; the refusal is in the audit log.
@@ -49,49 +57,38 @@ class Guard:
             StoreError: The call must be in the audit log, and that cannot be written.
         """
         action = action_of(method)
-        projects = await self._projects_of(action, request)
-        try:
-            for project in projects:
-                self._check(caller, action, project, named=bool(_project_names(action, request)))
-        except ForbiddenError as refusal:
-            await self._note(caller, method, action, request, projects, refusal=refusal)
-            if action.scope is Scope.RUNS and not all(caller.has("runs.read", project) for project in projects):
-                raise NotFoundError(f"there is no run {_first_run(action, request)!r}") from None
-            raise
+        places = await self._places_of(action, request)
+        for place in places:
+            try:
+                _check(caller, method.action, action.scope, place.project)
+            except ForbiddenError as refusal:
+                await self._note(caller, method, action, request, places, refusal=refusal)
+                if place.run and not caller.has("runs.read", place.project):
+                    raise _no_run(place.run) from None
+                raise
         if action.scope in (Scope.NAMED, Scope.VISIBLE):
-            await self._find(caller, _project_names(action, request), make=action.mutates)
-        if action.mutates:
-            await self._note(caller, method, action, request, projects)
+            await self._find(caller, [place.project for place in places], make=is_audited(method, action))
+        if is_audited(method, action):
+            await self._note(caller, method, action, request, places)
 
-    def _check(self, caller: Caller, action: Action, project: str, *, named: bool) -> None:
+    async def _places_of(self, action: Action, request: Any) -> list[_Place]:
+        named = [_Place(name) for name in _project_names(action, request)]
         match action.scope:
-            case Scope.EVERYBODY | Scope.BY_CONTENT:
-                return
-            case Scope.VISIBLE if not named:
-                if visible_projects(caller, action.permission) == frozenset():
-                    require(caller, action.permission, DEFAULT_PROJECT)
-            case _:
-                require(caller, action.permission, project)
-
-    async def _projects_of(self, action: Action, request: Any) -> list[str]:
-        match action.scope:
-            case Scope.NAMED | Scope.VISIBLE:
-                return _project_names(action, request) or [
-                    DEFAULT_PROJECT if action.scope is Scope.NAMED else EVERY_PROJECT
-                ]
+            case Scope.NAMED:
+                return named or [_Place(DEFAULT_PROJECT)]
             case Scope.RUNS:
-                runs = _runs_of(action, request)
-                if not runs:
-                    return _project_names(action, request) or [DEFAULT_PROJECT]
-                return sorted({await self._project_of(run) for run in runs})
+                runs = [await self._place_of(run) for run in _runs_of(action, request)]
+                return runs or named or [_Place(DEFAULT_PROJECT)]
+            case Scope.VISIBLE:
+                return named or [_Place(EVERY_PROJECT)]
             case Scope.INSTALLATION | Scope.BY_CONTENT | Scope.EVERYBODY:
-                return [EVERY_PROJECT]
+                return [_Place(EVERY_PROJECT)]
 
-    async def _project_of(self, run: str) -> str:
+    async def _place_of(self, run: str) -> _Place:
         project = await self._project_of_run(run)
         if project is None:
-            raise NotFoundError(f"there is no run {run!r}")
-        return project
+            raise _no_run(run)
+        return _Place(project, run)
 
     async def _find(self, caller: Caller, names: list[str], *, make: bool) -> None:
         """Sees that the projects exist. Where authentication is off, naming one in a change makes it."""
@@ -109,37 +106,49 @@ class Guard:
                     hint=suggestion(name, self._projects) or f"make it with: evalsi auth projects create {name}",
                 )
             if make:
-                row = ProjectRow(name=name, created_at=instant_text(self._clock.now()), created_by=caller.principal)
+                project = Project(name=name, source="api", created_at=self._clock.now(), created_by=caller.principal)
                 with suppress(AlreadyExistsError):  # somebody was faster
-                    await asyncio.to_thread(self._store.add_project, row)
+                    await asyncio.to_thread(self._store.add_project, project)
 
     async def _note(
         self,
         caller: Caller,
-        method: str,
+        method: Method,
         action: Action,
         request: Any,
-        projects: list[str],
+        places: list[_Place],
         *,
         refusal: ForbiddenError | None = None,
     ) -> None:
-        row = AuditRow(
-            time=instant_text(self._clock.now()),
+        projects = sorted({place.project for place in places})
+        event = AuditEvent(
+            time=self._clock.now(),
             principal=caller.principal,
-            action=action.permission,
+            action=method.action,
             project=projects[0] if len(projects) == 1 else EVERY_PROJECT,
             resource=_resource_of(action, request),
             allowed=refusal is None,
             reason=refusal.message if refusal else "",
-            procedure=method,
+            procedure=method.full_name,
             request_id=caller.request_id,
             source=caller.source,
             detail=f"projects: {', '.join(projects)}" if len(projects) > 1 else "",
             auth_method=caller.method,
+            subject=caller.principal,
             api_key=caller.key_name,
             key_id=caller.key_prefix,
         )
-        await asyncio.to_thread(self._store.append_audit, row, sealed)
+        await asyncio.to_thread(self._store.append_audit, event, sealed)
+
+
+def _check(caller: Caller, permission: str, scope: Scope, project: str) -> None:
+    if scope in (Scope.EVERYBODY, Scope.BY_CONTENT):
+        return
+    if scope is Scope.VISIBLE and project == EVERY_PROJECT:
+        if visible_projects(caller, permission) != frozenset():
+            return
+        project = DEFAULT_PROJECT
+    require(caller, permission, project)
 
 
 def _value_at(request: Any, path: str) -> Any:
@@ -153,7 +162,7 @@ def _value_at(request: Any, path: str) -> Any:
 
 def _project_names(action: Action, request: Any) -> list[str]:
     """The projects that the request names itself."""
-    value = _value_at(request, action.project_field)
+    value = _value_at(request, action.project)
     if isinstance(value, Mapping):
         return sorted(str(name) for name in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     return [value] if isinstance(value, str) and value else []
@@ -161,18 +170,18 @@ def _project_names(action: Action, request: Any) -> list[str]:
 
 def _runs_of(action: Action, request: Any) -> list[str]:
     found: list[str] = []
-    for name in action.run_fields:
+    for name in action.runs:
         value = _value_at(request, name)
         found += [value] if isinstance(value, str) else list(value or ())
     return found
 
 
-def _first_run(action: Action, request: Any) -> str:
-    return next(iter(_runs_of(action, request)), "")
+def _no_run(run: str) -> NotFoundError:
+    return NotFoundError(f"there is no run {run!r}")
 
 
 def _resource_of(action: Action, request: Any) -> str:
-    value = _value_at(request, action.resource_field)
+    value = _value_at(request, action.resource)
     if isinstance(value, (list, tuple)):
         value = ", ".join(str(each) for each in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     return str(value or "")[:_LONGEST_RESOURCE]

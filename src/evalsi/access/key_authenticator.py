@@ -8,16 +8,16 @@ loop never waits for the store; a refusal says nothing about the key.
 import asyncio
 import hmac
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from evalsi.access.api_key import digest_of_key, looks_like_key
-from evalsi.access.caller import EVERY_PROJECT, Caller
-from evalsi.access.instant import instant_of, instant_text
-from evalsi.access.roles import OWNER, grants_of
+from evalsi.access.caller import Caller
+from evalsi.access.roles import grants_of
 from evalsi.core.clock import Clock
 from evalsi.core.errors import UnauthenticatedError
-from evalsi.ports.access_store import AccessStore, BindingRow, KeyRow
+from evalsi.ports.access_store import AccessStore, StoredKey
+from evalsi.schema import APIKey, RoleBinding
 
 KNOWN_FOR_S = 5.0
 """How long what was read about a key counts. Another server's revocation takes that long to be seen."""
@@ -46,7 +46,7 @@ class KeyAuthenticator:
     enabled = True
 
     def __init__(
-        self, store: AccessStore, clock: Clock, *, keys: Sequence[KeyRow] = (), bindings: Sequence[BindingRow] = ()
+        self, store: AccessStore, clock: Clock, *, keys: Sequence[StoredKey] = (), bindings: Sequence[RoleBinding] = ()
     ) -> None:
         self._store = store
         self._clock = clock
@@ -87,67 +87,51 @@ class KeyAuthenticator:
         self._known.clear()
 
     def _look_up(self, digest: str) -> _Known:
-        key = self._key_with(digest)
+        stored = self._key_with(digest)
         until_s = self._clock.monotonic_s() + KNOWN_FOR_S
-        if key is None or key.revoked_at is not None:
+        if stored is None or stored.key.revoked:
             known = _Known(None, until_s, None)
         else:
-            expires_at = instant_of(key.expires_at) if key.expires_at else None
-            known = _Known(self._caller_of(key), until_s, expires_at)
-            self._note_use(key.name)
+            known = _Known(self._caller_of(stored.key), until_s, stored.key.expires_at)
+            self._note_use(stored.key.name)
         if len(self._known) >= MOST_KNOWN:  # somebody tries keys
             self._known.clear()
         self._known[digest] = known
         return known
 
-    def _key_with(self, digest: str) -> KeyRow | None:
+    def _key_with(self, digest: str) -> StoredKey | None:
         for key in self._configured:
             if hmac.compare_digest(key.digest, digest):
                 return key
         key = self._store.key_with(digest)
         return key if key is not None and hmac.compare_digest(key.digest, digest) else None
 
-    def _caller_of(self, key: KeyRow) -> Caller:
+    def _caller_of(self, key: APIKey) -> Caller:
         subject = f"key:{key.name}"
-        roles = roles_of(subject, [*self._bindings, *self._store.bindings()], key.roles)
+        roles = roles_of(subject, [*self._bindings, *self._store.bindings()], key)
         return Caller(
             principal=subject,
             grants=grants_of(roles),
             roles=roles,
             key_name=key.name,
             key_prefix=key.prefix,
-            method="api-key",
+            method="apikey",
         )
 
     def _note_use(self, name: str) -> None:
         now_s = self._clock.monotonic_s()
         if now_s - self._noted_s.get(name, -NOTED_EVERY_S) >= NOTED_EVERY_S:
             self._noted_s[name] = now_s
-            self._store.touch_key(name, at=instant_text(self._clock.now()))
+            self._store.touch_key(name, at=self._clock.now())
 
 
-def roles_of(
-    subject: str, bindings: Iterable[BindingRow], own: Mapping[str, Iterable[str]]
-) -> dict[str, tuple[str, ...]]:
+def roles_of(subject: str, bindings: Iterable[RoleBinding], key: APIKey) -> dict[str, tuple[str, ...]]:
     """Roles by project: a key's own and those that it is bound to."""
-    found: dict[str, set[str]] = {project: set(names) for project, names in own.items()}
+    found: dict[str, set[str]] = {project: set(names.roles) for project, names in key.roles.items()}
     for binding in bindings:
         if binding.subject == subject:
             found.setdefault(binding.project, set()).add(binding.role)
     return {project: tuple(sorted(names)) for project, names in found.items()}
-
-
-def owner_bindings(subjects: Iterable[str], at: datetime) -> list[BindingRow]:
-    """The owners that the configuration file names, as bindings."""
-    return [
-        BindingRow(project=EVERY_PROJECT, role=OWNER, subject=subject, created_at=instant_text(at), created_by="config")
-        for subject in subjects
-    ]
-
-
-def expiry_of(lifetime_s: float | None, now: datetime) -> str | None:
-    """When a key that is made now ends; None for never."""
-    return instant_text(now + timedelta(seconds=lifetime_s)) if lifetime_s else None
 
 
 def _key_in(headers: Mapping[str, str]) -> str | None:

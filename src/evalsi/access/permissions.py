@@ -4,55 +4,54 @@ Names are part of the published interface. A permission is held in a project, ex
 as a whole.
 """
 
-import msgspec
+from evalsi.schema import Permission
 
 
-class Permission(msgspec.Struct, frozen=True):
-    """One thing that a role may allow."""
+def _in_project(name: str, description: str) -> Permission:
+    return Permission(name=name, description=description)
 
-    name: str
-    description: str
-    install_wide: bool = False
-    """Whether it is about the installation and not about one project; only a role in every project gives it."""
+
+def _of_installation(name: str, description: str) -> Permission:
+    return Permission(name=name, description=description, install_wide=True)
 
 
 PERMISSIONS: tuple[Permission, ...] = (
-    Permission("catalog.read", "List evaluators, judges and granted credentials"),
-    Permission("evaluations.run", "Score records and rollouts"),
-    Permission("runs.read", "Read runs, their records and results"),
-    Permission("runs.create", "Start, import and rescore runs"),
-    Permission("runs.cancel", "Cancel runs"),
-    Permission("runs.resume", "Resume runs"),
-    Permission("runs.delete", "Delete and archive runs"),
-    Permission("datasets.read", "Read datasets and their versions"),
-    Permission("datasets.write", "Upload datasets, publish versions, promote results"),
-    Permission("datasets.review", "Approve and retire dataset versions"),
-    Permission("releases.read", "Read release decisions"),
-    Permission("releases.create", "Make release decisions"),
-    Permission("policies.read", "Read policies on live traffic"),
-    Permission("policies.write", "Apply and delete policies"),
-    Permission("traces.read", "Read traces and their scores"),
-    Permission("traces.write", "Send traces"),
-    Permission("failures.read", "Read failures"),
-    Permission("failures.write", "Capture and change failures"),
-    Permission("failures.review", "Decide on failures"),
-    Permission("failures.delete", "Delete failures"),
-    Permission("annotations.read", "Read queues and annotations"),
-    Permission("annotations.write", "Annotate"),
-    Permission("annotations.manage", "Make, fill and delete queues"),
-    Permission("guardrails.read", "Read guardrails"),
-    Permission("guardrails.write", "Apply and delete guardrails"),
-    Permission("guardrails.check", "Ask guardrails"),
-    Permission("webhooks.read", "Read webhooks and their deliveries"),
-    Permission("webhooks.write", "Apply, test and delete webhooks"),
-    Permission("sources.read", "Read trace sources"),
-    Permission("sources.write", "Apply, pause and delete trace sources"),
-    Permission("access.manage", "Manage keys, roles and bindings"),
-    Permission("audit.read", "Read the audit log"),
-    Permission("self.read", "Ask who one is; everybody may", install_wide=True),
-    Permission("projects.manage", "Make projects", install_wide=True),
-    Permission("metrics.read", "Read the server's own metrics", install_wide=True),
-    Permission("mcp.tools.call", "Call tools over MCP"),
+    _in_project("catalog.read", "List evaluators, judges and granted credentials"),
+    _in_project("evaluations.run", "Score records and rollouts"),
+    _in_project("runs.read", "Read runs, their records and results"),
+    _in_project("runs.create", "Start, import and rescore runs"),
+    _in_project("runs.cancel", "Cancel runs"),
+    _in_project("runs.resume", "Resume runs"),
+    _in_project("runs.delete", "Delete and archive runs"),
+    _in_project("datasets.read", "Read datasets and their versions"),
+    _in_project("datasets.write", "Upload datasets, publish versions, promote results"),
+    _in_project("datasets.review", "Approve and retire dataset versions"),
+    _in_project("releases.read", "Read release decisions"),
+    _in_project("releases.create", "Make release decisions"),
+    _in_project("policies.read", "Read policies on live traffic"),
+    _in_project("policies.write", "Apply and delete policies"),
+    _in_project("traces.read", "Read traces and their scores"),
+    _in_project("traces.write", "Send traces"),
+    _in_project("failures.read", "Read failures"),
+    _in_project("failures.write", "Capture and change failures"),
+    _in_project("failures.review", "Decide on failures"),
+    _in_project("failures.delete", "Delete failures"),
+    _in_project("annotations.read", "Read queues and annotations"),
+    _in_project("annotations.write", "Annotate"),
+    _in_project("annotations.manage", "Make, fill and delete queues"),
+    _in_project("guardrails.read", "Read guardrails"),
+    _in_project("guardrails.write", "Apply and delete guardrails"),
+    _in_project("guardrails.check", "Ask guardrails"),
+    _in_project("webhooks.read", "Read webhooks and their deliveries"),
+    _in_project("webhooks.write", "Apply, test and delete webhooks"),
+    _in_project("sources.read", "Read trace sources"),
+    _in_project("sources.write", "Apply, pause and delete trace sources"),
+    _in_project("access.manage", "Manage keys, roles and bindings"),
+    _in_project("audit.read", "Read the audit log"),
+    _of_installation("self.read", "Ask who one is; everybody may"),
+    _of_installation("projects.manage", "Make projects"),
+    _of_installation("metrics.read", "Read the server's own metrics"),
+    _in_project("mcp.tools.call", "Call tools over MCP"),
 )
 """In the order in which they are listed."""
 

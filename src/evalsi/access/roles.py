@@ -6,87 +6,55 @@ where they would join.
 
 from collections.abc import Iterable, Mapping
 
-import msgspec
-
 from evalsi.access.caller import ANY_PERMISSION
 from evalsi.core.errors import UnknownNameError
+from evalsi.schema import Role
 
 
-class Role(msgspec.Struct, frozen=True, kw_only=True):
-    """A named set of permissions."""
-
-    name: str
-    description: str
-    permissions: tuple[str, ...]
-    """Its own; those of `inherits` come on top."""
-    inherits: tuple[str, ...] = ()
+def _role(name: str, description: str, *permissions: str, inherits: str = "") -> Role:
+    return Role(
+        name=name,
+        description=description,
+        permissions=list(permissions),
+        inherits=[inherits] if inherits else [],
+        source="builtin",
+    )
 
 
 ROLES: tuple[Role, ...] = (
-    Role(
-        name="viewer",
-        description="Reads everything but access and audit",
-        permissions=(
-            "catalog.read",
-            "runs.read",
-            "policies.read",
-            "traces.read",
-            "failures.read",
-            "datasets.read",
-            "releases.read",
-            "annotations.read",
-            "guardrails.read",
-        ),
+    _role(
+        "viewer",
+        "Reads everything but access and audit",
+        *("catalog.read", "runs.read", "policies.read", "traces.read", "failures.read"),
+        *("datasets.read", "releases.read", "annotations.read", "guardrails.read"),
     ),
-    Role(
-        name="runner",
-        description="Scores records and starts, cancels and resumes runs",
-        permissions=(
-            "evaluations.run",
-            "runs.create",
-            "runs.cancel",
-            "runs.resume",
-            "releases.create",
-            "guardrails.check",
-            "mcp.tools.call",
-        ),
-        inherits=("viewer",),
+    _role(
+        "runner",
+        "Scores records and starts, cancels and resumes runs",
+        *("evaluations.run", "runs.create", "runs.cancel", "runs.resume"),
+        *("releases.create", "guardrails.check", "mcp.tools.call"),
+        inherits="viewer",
     ),
-    Role(
-        name="editor",
-        description="Writes datasets, policies, guardrails and annotations",
-        permissions=(
-            "policies.write",
-            "guardrails.write",
-            "datasets.write",
-            "annotations.manage",
-            "annotations.write",
-            "failures.write",
-            "failures.review",
-        ),
-        inherits=("runner",),
+    _role(
+        "editor",
+        "Writes datasets, policies, guardrails and annotations",
+        *("policies.write", "guardrails.write", "datasets.write", "annotations.manage", "annotations.write"),
+        *("failures.write", "failures.review"),
+        inherits="runner",
     ),
-    Role(
-        name="admin",
-        description="Manages a project: access, audit, webhooks, sources, deletion",
-        permissions=(
-            "access.manage",
-            "audit.read",
-            "webhooks.read",
-            "webhooks.write",
-            "sources.read",
-            "sources.write",
-            "runs.delete",
-            "failures.delete",
-            "datasets.review",
-        ),
-        inherits=("editor",),
+    _role(
+        "admin",
+        "Manages a project: access, audit, webhooks, sources, deletion",
+        *("access.manage", "audit.read", "webhooks.read", "webhooks.write", "sources.read", "sources.write"),
+        *("runs.delete", "failures.delete", "datasets.review"),
+        inherits="editor",
     ),
-    Role(name="annotator", description="Annotates", permissions=("annotations.read", "annotations.write")),
-    Role(name="ingest", description="Sends traces and nothing else", permissions=("traces.write",)),
-    Role(name="guard", description="Asks guardrails and nothing else", permissions=("guardrails.check",)),
-    Role(name="owner", description="May do everything", permissions=(ANY_PERMISSION,)),
+    _role("annotator", "Annotates", "annotations.read", "annotations.write"),
+    _role("ingest", "Sends traces and nothing else", "traces.write"),
+    _role("guard", "Asks guardrails and nothing else", "guardrails.check"),
+    _role("owner", "May do everything", ANY_PERMISSION),
 )
+"""In the order in which they are listed."""
 
 _BY_NAME = {role.name: role for role in ROLES}
 OWNER = "owner"

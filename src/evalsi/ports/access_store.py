@@ -1,74 +1,20 @@
 """Where projects, API keys, role bindings and the audit log live."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Protocol
 
 import msgspec
 
-
-class ProjectRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A project. Times in this module are ISO 8601 UTC."""
-
-    name: str
-    description: str = ""
-    created_at: str
-    created_by: str
+from evalsi.schema import APIKey, AuditEvent, Project, RoleBinding
 
 
-class KeyRow(msgspec.Struct, frozen=True, kw_only=True):
+class StoredKey(msgspec.Struct, frozen=True, kw_only=True):
     """An API key as it is kept: never the key itself."""
 
-    name: str
     digest: str
     """`sha256:<64 hex digits>` of the key."""
-    prefix: str
-    """The first characters of the key."""
-    roles: dict[str, list[str]]
-    """Names of roles by project; `*` is every project."""
-    labels: dict[str, str]
-    created_at: str
-    created_by: str
-    expires_at: str | None = None
-    last_used_at: str | None = None
-    revoked_at: str | None = None
-
-
-class BindingRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A role that a subject has in a project (`*`: in every one)."""
-
-    project: str
-    role: str
-    subject: str
-    """`key:<name>`, and later other kinds."""
-    created_at: str
-    created_by: str
-
-
-class AuditRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry of the audit log. Texts hold no secret."""
-
-    sequence: int = 0
-    """From 1, without gaps; the store gives it."""
-    time: str
-    principal: str
-    action: str
-    """The permission that was asked for."""
-    project: str
-    resource: str = ""
-    allowed: bool
-    reason: str = ""
-    procedure: str = ""
-    """Service and method."""
-    request_id: str = ""
-    source: str = ""
-    detail: str = ""
-    auth_method: str = ""
-    api_key: str = ""
-    """Name of the key that was used."""
-    key_id: str = ""
-    """Its prefix."""
-    prev_hash: str = ""
-    hash: str = ""
+    key: APIKey
 
 
 class AuditHead(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +36,7 @@ class AuditFilter(msgspec.Struct, frozen=True, kw_only=True):
     denied_only: bool = False
 
 
-Seal = Callable[[AuditRow, AuditHead], AuditRow]
+Seal = Callable[[AuditEvent, AuditHead], AuditEvent]
 """Makes the next entry of the chain; see `evalsi.access.audit_chain`."""
 
 
@@ -101,39 +47,39 @@ class AccessStore(Protocol):
     when the store cannot be read or written.
     """
 
-    def projects(self) -> list[ProjectRow]:
+    def projects(self) -> list[Project]:
         """All, by name."""
         ...
 
-    def add_project(self, project: ProjectRow) -> None:
+    def add_project(self, project: Project) -> None:
         """Raises: AlreadyExistsError: the name is taken."""
         ...
 
-    def keys(self) -> list[KeyRow]:
+    def keys(self) -> list[StoredKey]:
         """All, revoked ones too, newest first."""
         ...
 
-    def key_with(self, digest: str) -> KeyRow | None:
+    def key_with(self, digest: str) -> StoredKey | None:
         """The key with this digest, whether or not it is still good."""
         ...
 
-    def add_key(self, key: KeyRow) -> None:
+    def add_key(self, stored: StoredKey) -> None:
         """Raises: AlreadyExistsError: the name was ever given to a key; a log that names a key must stay readable."""
         ...
 
-    def revoke_key(self, name: str, *, at: str) -> None:
+    def revoke_key(self, name: str, *, at: datetime) -> None:
         """Revokes for good; again is no change. Raises: NotFoundError: there is no such key."""
         ...
 
-    def touch_key(self, name: str, *, at: str) -> None:
+    def touch_key(self, name: str, *, at: datetime) -> None:
         """Notes when a key was used last. Unknown names are no error."""
         ...
 
-    def bindings(self) -> list[BindingRow]:
+    def bindings(self) -> list[RoleBinding]:
         """All, by project, role and subject."""
         ...
 
-    def add_binding(self, binding: BindingRow) -> BindingRow:
+    def add_binding(self, binding: RoleBinding) -> RoleBinding:
         """The binding that stands now: an equal one that stood before is kept as it was."""
         ...
 
@@ -141,24 +87,28 @@ class AccessStore(Protocol):
         """Raises: NotFoundError: there is no such binding."""
         ...
 
-    def append_audit(self, row: AuditRow, seal: Seal) -> AuditRow:
+    def append_audit(self, event: AuditEvent, seal: Seal) -> AuditEvent:
         """Adds an entry after the last one. Entries of all processes are in one chain: `seal` is called with the head
         that no other writer can change meanwhile, and may be called again.
         """
         ...
 
-    def audit_head(self) -> AuditHead: ...
+    def audit_head(self) -> AuditHead:
+        """The ends of the chain."""
+        ...
 
-    def audit_page(self, wanted: AuditFilter, *, before: int | None, limit: int) -> list[AuditRow]:
+    def audit_page(self, wanted: AuditFilter, *, before: int | None, limit: int) -> list[AuditEvent]:
         """The newest entries with a sequence below `before`, newest first."""
         ...
 
-    def audit_from(self, after: int, *, limit: int) -> Sequence[AuditRow]:
+    def audit_from(self, after: int, *, limit: int) -> Sequence[AuditEvent]:
         """Entries with a sequence above `after`, oldest first."""
         ...
 
-    def trim_audit(self, *, older_than: str) -> int:
+    def trim_audit(self, *, older_than: datetime) -> int:
         """Removes entries from before a time, notes in the head where the rest begins, and says how many went."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Lets go of the file or connection. Again is no error."""
+        ...

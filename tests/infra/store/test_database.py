@@ -22,7 +22,7 @@ from evalsi.testing.run_store_suite import a_manifest, a_run, a_segment, end
 
 NEXT = len(MIGRATIONS) + 1
 LATER = (*MIGRATIONS, Migration(NEXT, ("ALTER TABLE runs ADD COLUMN mood TEXT", "UPDATE runs SET mood = 'calm'")))
-RELEASED = {1: "593627cf", 2: "43f9e8d1"}
+RELEASED = {1: "593627cf", 2: "43f9e8d1", 3: "1e678872"}
 """Digest of each migration that is out in the world. Never edit a line here: add one."""
 
 
@@ -396,7 +396,9 @@ def test_another_writer_that_does_not_let_go_is_named_after_the_timeout(tmp_path
 
 
 def test_space_of_deleted_runs_is_given_back(tmp_path: Path) -> None:
-    path = tmp_path / "evalsi.db"
+    path, fresh = tmp_path / "evalsi.db", tmp_path / "fresh.db"
+    open_run_store(fresh).close()
+    empty = fresh.stat().st_size
     with closing(open_run_store(path)) as store:
         store.create(a_run("r1"), a_manifest())
         for index in range(40):
@@ -405,7 +407,7 @@ def test_space_of_deleted_runs_is_given_back(tmp_path: Path) -> None:
     large = path.stat().st_size
     with closing(open_run_store(path)) as store:
         store.delete("r1")
-    assert path.stat().st_size < large / 4
+    assert path.stat().st_size - empty < (large - empty) / 4
 
 
 def test_a_child_made_by_fork_must_open_the_store_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,19 +1,22 @@
 """Projects, API keys, bindings and the audit log in SQLite: implements `ports.AccessStore`.
 
 Its own module because nothing here knows of runs. What always holds: an entry of the audit log is sealed inside the
-transaction that writes it, so entries of many processes form one chain.
+transaction that writes it, so entries of many processes form one chain; times are texts that sort as the moments do.
 """
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from sqlite3 import Connection, IntegrityError
+from typing import Any
 
 import msgspec
 
 from evalsi.core.canonical import canonical_json
 from evalsi.core.errors import AlreadyExistsError, NotFoundError, suggestion
 from evalsi.infra.store.database import Database, StoreOptions, open_database
-from evalsi.ports.access_store import AuditFilter, AuditHead, AuditRow, BindingRow, KeyRow, ProjectRow, Seal
+from evalsi.ports.access_store import AuditFilter, AuditHead, Seal, StoredKey
+from evalsi.schema import APIKey, AuditEvent, Project, RoleBinding, RoleList
 
 _KEY = "name, digest, prefix, roles, labels, created_at, created_by, expires_at, last_used_at, revoked_at"
 _BINDING = "project, role, subject, created_at, created_by"
@@ -38,7 +41,7 @@ FIRST_SINCE = "SELECT min(sequence) FROM audit WHERE time >= ?"
 ENTRY_AT = "SELECT body FROM audit WHERE sequence = ?"
 TRIM = "DELETE FROM audit WHERE sequence <= ?"
 
-_ENTRY = msgspec.json.Decoder(AuditRow)
+_ENTRY = msgspec.json.Decoder(AuditEvent)
 _ROLES = msgspec.json.Decoder(dict[str, list[str]])
 _LABELS = msgspec.json.Decoder(dict[str, str])
 
@@ -54,58 +57,56 @@ class SqliteAccessStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def projects(self) -> list[ProjectRow]:
+    def projects(self) -> list[Project]:
         return [
-            ProjectRow(name=name, description=description, created_at=at, created_by=by)
+            Project(name=name, description=description, created_at=_moment(at), created_by=by, source="api")
             for name, description, at, by in self._database.read(LIST_PROJECTS)
         ]
 
-    def add_project(self, project: ProjectRow) -> None:
-        values = (project.name, project.description, project.created_at, project.created_by)
+    def add_project(self, project: Project) -> None:
+        values = (project.name, project.description, _text(project.created_at), project.created_by)
         if not self._database.write(lambda connection: _inserted(connection, ADD_PROJECT, values)):
             raise AlreadyExistsError(f"there is a project {project.name!r} already")
 
-    def keys(self) -> list[KeyRow]:
+    def keys(self) -> list[StoredKey]:
         return [_key_of(row) for row in self._database.read(LIST_KEYS)]
 
-    def key_with(self, digest: str) -> KeyRow | None:
+    def key_with(self, digest: str) -> StoredKey | None:
         rows = self._database.read(KEY_WITH, (digest,))
         return _key_of(rows[0]) if rows else None
 
-    def add_key(self, key: KeyRow) -> None:
+    def add_key(self, stored: StoredKey) -> None:
+        key = stored.key
+        roles = {project: listed.roles for project, listed in key.roles.items()}
         values = (
-            *(
-                key.name,
-                key.digest,
-                key.prefix,
-                canonical_json(key.roles).decode(),
-                canonical_json(key.labels).decode(),
-            ),
-            *(key.created_at, key.created_by, key.expires_at, key.last_used_at, key.revoked_at),
+            *(key.name, stored.digest, key.prefix, canonical_json(roles).decode(), canonical_json(key.labels).decode()),
+            *(_text(key.created_at), key.created_by, _text(key.expires_at), None, None),
         )
         if not self._database.write(lambda connection: _inserted(connection, ADD_KEY, values), sync=True):
             raise AlreadyExistsError(
                 f"there is a key {key.name!r} already", hint="names of keys are never used again; choose another"
             )
 
-    def revoke_key(self, name: str, *, at: str) -> None:
+    def revoke_key(self, name: str, *, at: datetime) -> None:
         changed = self._database.write(
-            lambda connection: connection.execute(REVOKE_KEY, (at, name)).rowcount, sync=True
+            lambda connection: connection.execute(REVOKE_KEY, (_text(at), name)).rowcount, sync=True
         )
         if not changed:
-            raise NotFoundError(f"there is no key {name!r}", hint=suggestion(name, [key.name for key in self.keys()]))
+            raise NotFoundError(
+                f"there is no key {name!r}", hint=suggestion(name, [stored.key.name for stored in self.keys()])
+            )
 
-    def touch_key(self, name: str, *, at: str) -> None:
-        self._database.write(lambda connection: connection.execute(TOUCH_KEY, (at, name, at)).rowcount)
+    def touch_key(self, name: str, *, at: datetime) -> None:
+        self._database.write(lambda connection: connection.execute(TOUCH_KEY, (_text(at), name, _text(at))).rowcount)
 
-    def bindings(self) -> list[BindingRow]:
+    def bindings(self) -> list[RoleBinding]:
         return [_binding_of(row) for row in self._database.read(LIST_BINDINGS)]
 
-    def add_binding(self, binding: BindingRow) -> BindingRow:
+    def add_binding(self, binding: RoleBinding) -> RoleBinding:
         place = (binding.project, binding.role, binding.subject)
 
-        def add(connection: Connection) -> BindingRow:
-            connection.execute(ADD_BINDING, (*place, binding.created_at, binding.created_by))
+        def add(connection: Connection) -> RoleBinding:
+            connection.execute(ADD_BINDING, (*place, _text(binding.created_at), binding.created_by))
             return _binding_of(connection.execute(READ_BINDING, place).fetchone())
 
         return self._database.write(add, sync=True)
@@ -117,13 +118,13 @@ class SqliteAccessStore:
         if not removed:
             raise NotFoundError(f"{subject} has no binding to the role {role} in the project {project!r}")
 
-    def append_audit(self, row: AuditRow, seal: Seal) -> AuditRow:
-        def append(connection: Connection) -> AuditRow:
-            entry = seal(row, _head_of(connection.execute(READ_HEAD).fetchone()))
+    def append_audit(self, event: AuditEvent, seal: Seal) -> AuditEvent:
+        def append(connection: Connection) -> AuditEvent:
+            entry = seal(event, _head_of(connection.execute(READ_HEAD).fetchone()))
             connection.execute(
                 ADD_ENTRY,
                 (
-                    *(entry.sequence, entry.time, entry.project, entry.action, int(entry.allowed)),
+                    *(entry.sequence, _text(entry.time), entry.project, entry.action, int(entry.allowed)),
                     canonical_json(entry).decode(),
                 ),
             )
@@ -135,7 +136,7 @@ class SqliteAccessStore:
     def audit_head(self) -> AuditHead:
         return _head_of(self._database.read(READ_HEAD)[0])
 
-    def audit_page(self, wanted: AuditFilter, *, before: int | None, limit: int) -> list[AuditRow]:
+    def audit_page(self, wanted: AuditFilter, *, before: int | None, limit: int) -> list[AuditEvent]:
         conditions, values = _conditions(wanted)
         if before is not None:
             conditions.append("sequence < ?")
@@ -144,13 +145,13 @@ class SqliteAccessStore:
         statement = f"SELECT body FROM audit {where}ORDER BY sequence DESC LIMIT ?"  # noqa: S608 - constants of ours
         return [_ENTRY.decode(body) for (body,) in self._database.read(statement, (*values, limit))]
 
-    def audit_from(self, after: int, *, limit: int) -> Sequence[AuditRow]:
+    def audit_from(self, after: int, *, limit: int) -> Sequence[AuditEvent]:
         return [_ENTRY.decode(body) for (body,) in self._database.read(ENTRIES_FROM, (after, limit))]
 
-    def trim_audit(self, *, older_than: str) -> int:
+    def trim_audit(self, *, older_than: datetime) -> int:
         def trim(connection: Connection) -> int:
             # A clock that went back must not leave a hole: entries go up to the first that is to stay.
-            (first_kept,) = connection.execute(FIRST_SINCE, (older_than,)).fetchone()
+            (first_kept,) = connection.execute(FIRST_SINCE, (_text(older_than),)).fetchone()
             head = _head_of(connection.execute(READ_HEAD).fetchone())
             last = head.last_sequence if first_kept is None else first_kept - 1
             found = connection.execute(ENTRY_AT, (last,)).fetchone()
@@ -173,25 +174,41 @@ def _inserted(connection: Connection, statement: str, values: Sequence[object]) 
     return True
 
 
-def _key_of(row: tuple[str, ...]) -> KeyRow:
+def _key_of(row: tuple[Any, ...]) -> StoredKey:
     name, digest, prefix, roles, labels, created_at, created_by, expires_at, last_used_at, revoked_at = row
-    return KeyRow(
+    key = APIKey(
         name=name,
-        digest=digest,
         prefix=prefix,
-        roles=_ROLES.decode(roles),
+        roles={project: RoleList(roles=names) for project, names in _ROLES.decode(roles).items()},
         labels=_LABELS.decode(labels),
-        created_at=created_at,
+        created_at=_moment(created_at),
         created_by=created_by,
-        expires_at=expires_at,
-        last_used_at=last_used_at,
-        revoked_at=revoked_at,
+        expires_at=_moment(expires_at),
+        last_used_at=_moment(last_used_at),
+        revoked=revoked_at is not None,
+        source="api",
+    )
+    return StoredKey(digest=digest, key=key)
+
+
+def _binding_of(row: tuple[str, ...]) -> RoleBinding:
+    project, role, subject, created_at, created_by = row
+    return RoleBinding(
+        project=project,
+        role=role,
+        subject=subject,
+        created_at=_moment(created_at),
+        created_by=created_by,
+        source="api",
     )
 
 
-def _binding_of(row: tuple[str, ...]) -> BindingRow:
-    project, role, subject, created_at, created_by = row
-    return BindingRow(project=project, role=role, subject=subject, created_at=created_at, created_by=created_by)
+def _text(moment: datetime | None) -> str | None:
+    return moment.astimezone(UTC).isoformat(timespec="microseconds") if moment else None
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def _head_of(row: tuple[int, str, int, str]) -> AuditHead:
