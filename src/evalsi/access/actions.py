@@ -23,8 +23,8 @@ class Scope(Enum):
     """In the projects of the runs that the request names by id."""
     INSTALLATION = "installation"
     """In every project, by one role that holds everywhere."""
-    BY_CONTENT = "by-content"
-    """Where the request's content says: the service itself asks the gate."""
+    KEY = "key"
+    """In every project in which the API key has a role that the request names."""
     EVERYBODY = "everybody"
     """Nowhere: whoever proved who it is may call it."""
 
@@ -53,7 +53,6 @@ def _of_runs(*fields: str) -> Action:
 
 _VISIBLE = Action(scope=Scope.VISIBLE)
 _INSTALLATION = Action(scope=Scope.INSTALLATION)
-_BY_CONTENT = Action(scope=Scope.BY_CONTENT)
 _EVERYBODY = Action(scope=Scope.EVERYBODY)
 
 ACTIONS: dict[str, Action] = {
@@ -90,7 +89,7 @@ ACTIONS: dict[str, Action] = {
     "AuthService.CreateProject": _INSTALLATION,
     "AuthService.CreateAPIKey": _named("roles"),
     "AuthService.ListAPIKeys": _VISIBLE,
-    "AuthService.RevokeAPIKey": _BY_CONTENT,
+    "AuthService.RevokeAPIKey": Action(scope=Scope.KEY),
     "AuthService.ListRoles": _VISIBLE,
     "AuthService.CreateRole": _named("role.project", resource="role.name"),
     "AuthService.UpdateRole": _named("role.project", resource="role.name"),

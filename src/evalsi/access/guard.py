@@ -1,8 +1,8 @@
 """What stands before every service method: finds the project of a call, asks the gate, writes the audit log.
 
 Its own module because faces call it and nothing else of this package. What always holds: a call that is to be in the audit
-log is in it before it happens (where the log cannot be written, the call is not made), and a run that the caller may not
-read is answered like one that is not there.
+log is in it before it happens (where the log cannot be written, the call is not made), and a run or key that the caller may
+not know of is answered like one that is not there.
 """
 
 import asyncio
@@ -65,6 +65,8 @@ class Guard:
                 await self._note(caller, method, action, request, places, refusal=refusal)
                 if place.run and not caller.has("runs.read", place.project):
                     raise _no_run(place.run) from None
+                if action.scope is Scope.KEY:
+                    raise no_key(_resource_of(action, request)) from None
                 raise
         if action.scope in (Scope.NAMED, Scope.VISIBLE):
             await self._find(caller, [place.project for place in places], make=is_audited(method, action))
@@ -81,7 +83,10 @@ class Guard:
                 return runs or named or [_Place(DEFAULT_PROJECT)]
             case Scope.VISIBLE:
                 return named or [_Place(EVERY_PROJECT)]
-            case Scope.INSTALLATION | Scope.BY_CONTENT | Scope.EVERYBODY:
+            case Scope.KEY:
+                name = _resource_of(action, request)
+                return [_Place(project) for project in await asyncio.to_thread(self._projects_of_key, name)]
+            case Scope.INSTALLATION | Scope.EVERYBODY:
                 return [_Place(EVERY_PROJECT)]
 
     async def _place_of(self, run: str) -> _Place:
@@ -89,6 +94,11 @@ class Guard:
         if project is None:
             raise _no_run(run)
         return _Place(project, run)
+
+    def _projects_of_key(self, name: str) -> list[str]:
+        own = [project for stored in self._store.api_keys() if stored.key.name == name for project in stored.key.roles]
+        bound = [binding.project for binding in self._store.bindings() if binding.subject == f"key:{name}"]
+        return sorted({*own, *bound}) or [EVERY_PROJECT]
 
     async def _find(self, caller: Caller, names: list[str], *, make: bool) -> None:
         """Sees that the projects exist. Where authentication is off, naming one in a change makes it."""
@@ -142,7 +152,7 @@ class Guard:
 
 
 def _check(caller: Caller, permission: str, scope: Scope, project: str) -> None:
-    if scope in (Scope.EVERYBODY, Scope.BY_CONTENT):
+    if scope is Scope.EVERYBODY:
         return
     if scope is Scope.VISIBLE and project == EVERY_PROJECT:
         if visible_projects(caller, permission) != frozenset():
@@ -174,6 +184,11 @@ def _runs_of(action: Action, request: Any) -> list[str]:
         value = _value_at(request, name)
         found += [value] if isinstance(value, str) else list(value or ())
     return found
+
+
+def no_key(name: str) -> NotFoundError:
+    """What is said of a key that is not there, or that the caller may not know of."""
+    return NotFoundError(f"there is no key {name!r}")
 
 
 def _no_run(run: str) -> NotFoundError:

@@ -55,7 +55,7 @@ class AccessStore(Protocol):
         """Raises: AlreadyExistsError: the name is taken."""
         ...
 
-    def keys(self) -> list[StoredKey]:
+    def api_keys(self) -> list[StoredKey]:
         """All, revoked ones too, newest first."""
         ...
 

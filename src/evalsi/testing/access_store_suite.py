@@ -79,7 +79,7 @@ class AccessStoreSuite:
             store.add_key(stored)
         with closing(open_access()) as store:
             assert store.key_with(stored.digest) == stored
-            assert store.keys() == [stored]
+            assert store.api_keys() == [stored]
             assert store.key_with("sha256:" + "0" * 64) is None
 
     def test_the_name_of_a_key_is_never_given_again(self, open_access: OpenAccess) -> None:
@@ -112,7 +112,7 @@ class AccessStoreSuite:
             store.touch_key("ci", at=NOON + timedelta(minutes=5))
             store.touch_key("ci", at=NOON)
             store.touch_key("nobody", at=NOON)
-            assert store.keys()[0].key.last_used_at == NOON + timedelta(minutes=5)
+            assert store.api_keys()[0].key.last_used_at == NOON + timedelta(minutes=5)
 
     def test_a_binding_stands_once_and_is_gone_when_removed(self, open_access: OpenAccess) -> None:
         binding = RoleBinding(

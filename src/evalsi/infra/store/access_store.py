@@ -68,7 +68,7 @@ class SqliteAccessStore:
         if not self._database.write(lambda connection: _inserted(connection, ADD_PROJECT, values)):
             raise AlreadyExistsError(f"there is a project {project.name!r} already")
 
-    def keys(self) -> list[StoredKey]:
+    def api_keys(self) -> list[StoredKey]:
         return [_key_of(row) for row in self._database.read(LIST_KEYS)]
 
     def key_with(self, digest: str) -> StoredKey | None:
@@ -93,7 +93,7 @@ class SqliteAccessStore:
         )
         if not changed:
             raise NotFoundError(
-                f"there is no key {name!r}", hint=suggestion(name, [stored.key.name for stored in self.keys()])
+                f"there is no key {name!r}", hint=suggestion(name, [stored.key.name for stored in self.api_keys()])
             )
 
     def touch_key(self, name: str, *, at: datetime) -> None:

@@ -246,10 +246,8 @@ def _bring_up_to_date(connection: sqlite3.Connection, path: Path, migrations: Se
 
 def _version(connection: sqlite3.Connection, path: Path, newest: int) -> int:
     """The version of the schema in the file, 0 when it is empty."""
-    version = _pragma(connection, "user_version")
-    application = _pragma(connection, "application_id")
+    version, application, tables = _one_look(connection)
     if application != APPLICATION_ID:
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if application or version or tables:
             raise StoreError(
                 f"{path} is a SQLite file of another program",
@@ -262,6 +260,19 @@ def _version(connection: sqlite3.Connection, path: Path, newest: int) -> int:
             hint="upgrade evalsi, or name another store",
         )
     return version
+
+
+def _one_look(connection: sqlite3.Connection) -> tuple[int, int, int]:
+    """`user_version`, `application_id` and the number of tables, all of one moment: another process may be making them."""
+    begun = not connection.in_transaction
+    if begun:
+        connection.execute("BEGIN")
+    try:
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return _pragma(connection, "user_version"), _pragma(connection, "application_id"), tables
+    finally:
+        if begun:
+            connection.execute("COMMIT")
 
 
 def _back_up(path: Path, version: int) -> None:

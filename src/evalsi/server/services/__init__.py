@@ -1,0 +1,1 @@
+"""The service methods, written once: a request message and a caller in, a response message out."""
