@@ -65,7 +65,7 @@ class Guard:
                 await self._note(caller, method, action, request, places, refusal=refusal)
                 if place.run and not caller.has("runs.read", place.project):
                     raise _no_run(place.run) from None
-                if action.scope is Scope.KEY:
+                if action.scope is Scope.KEY and not any(caller.has(method.action, each.project) for each in places):
                     raise no_key(_resource_of(action, request)) from None
                 raise
         if action.scope in (Scope.NAMED, Scope.VISIBLE):
