@@ -17,7 +17,7 @@ from typing import Any
 import click
 import msgspec
 
-import evalsi.settings
+import evalsi.settings.local
 from evalsi.cli.app import COMMANDS, app
 from evalsi.core.errors import EvalsiError, MeasurementError, every_error
 from evalsi.evaluators.api import Definition
@@ -164,7 +164,7 @@ def settings_page() -> str:
 
 def setting_documents() -> Iterator[str]:
     """The docstrings of settings that are read from the environment, in the order of the source."""
-    tree = ast.parse(inspect.getsource(evalsi.settings))
+    tree = ast.parse(inspect.getsource(evalsi.settings.local))
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     for name in ("Settings", "JudgeDefaults"):
         for node in classes[name].body:

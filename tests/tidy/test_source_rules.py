@@ -38,7 +38,7 @@ def test_only_settings_reads_the_environment() -> None:
         and isinstance(node.value, ast.Name)
         and node.value.id == "os"
     ]
-    assert set(readers) == {"src/evalsi/settings.py"}
+    assert set(readers) == {"src/evalsi/settings/local.py"}
 
 
 def test_no_module_has_a_vague_name() -> None:

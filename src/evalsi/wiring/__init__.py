@@ -319,6 +319,7 @@ def _chat_model(choice: JudgeChoice, settings: Settings) -> ChatModel:
                 base_url=choice.base_url or DEFAULT_BASE_URL,
                 api_key=key,
                 proxy=settings.proxy or None,
+                fence=settings.fence,
                 limits=limits,
                 retries=retries,
             )
@@ -334,6 +335,7 @@ def _chat_model(choice: JudgeChoice, settings: Settings) -> ChatModel:
             base_url=choice.base_url or DEFAULT_BASE_URL,
             api_key=key or None,
             proxy=settings.proxy or None,
+            fence=settings.fence,
             limits=limits,
             retries=retries,
         )

@@ -120,6 +120,7 @@ def _job(
                 folder=document.folder,
                 proxy=settings.proxy,
                 pool=pool,
+                fence=settings.fence,
             ),
             where="spec.target",
         )

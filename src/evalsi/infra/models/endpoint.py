@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
+from evalsi.core.address_fence import AddressFence
 from evalsi.core.errors import InvalidSpecError, ProviderError
 from evalsi.infra.models.limits import Limiter, LimiterPool, Limits
 from evalsi.infra.models.payload import words_of_error
@@ -26,6 +27,7 @@ from evalsi.schema import ErrorKind
 
 if TYPE_CHECKING:
     import aiohttp
+    from aiohttp.abc import AbstractResolver
 
 T = TypeVar("T")
 
@@ -52,7 +54,8 @@ class Access:
         ca_file: Certificates to trust instead of the system's.
         headers: More headers for every request.
         secrets: What is blacked out in errors beside the key, such as values of headers.
-    Raises: InvalidSpecError: the base URL is no http address or holds credentials.
+        fence: Where the address may lead, when it is not the operator who wrote it; None for anywhere.
+    Raises: InvalidSpecError: the base URL is no http address, holds credentials, or is beyond the fence.
     """
 
     base_url: str
@@ -63,6 +66,7 @@ class Access:
     ca_file: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    fence: AddressFence | None = None
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.base_url)
@@ -82,6 +86,8 @@ class Access:
                 where="base_url",
                 hint="put the key into an environment variable and name it: api_key_env, or --judge-api-key-env",
             )
+        if self.fence is not None:
+            self.fence.check_url(self.base_url, where="base_url")
 
     @property
     def host(self) -> str:
@@ -466,6 +472,14 @@ class Endpoint:
             self._limiters[model] = found
         return found
 
+    def _resolver(self) -> "AbstractResolver | None":
+        """None for the usual one."""
+        if self.access.fence is None:
+            return None
+        from evalsi.infra.fenced_resolver import FencedResolver
+
+        return FencedResolver(self.access.fence)
+
     def _session_here(self) -> "aiohttp.ClientSession":
         """The session of the running event loop, opened when there is none."""
         loop = asyncio.get_running_loop()
@@ -474,7 +488,9 @@ class Endpoint:
 
             context = True if self.access.ca_file is None else ssl.create_default_context(cafile=self.access.ca_file)
             # The limiter bounds how many connections there are; a second bound here would only hide its queue.
-            connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=60, keepalive_timeout=30, ssl=context)
+            connector = aiohttp.TCPConnector(
+                limit=0, ttl_dns_cache=60, keepalive_timeout=30, ssl=context, resolver=self._resolver()
+            )
             policy = self.access.retries
             self._session = aiohttp.ClientSession(
                 connector=connector,

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from evalsi.core.address_fence import AddressFence
 from evalsi.core.canonical import digest
 from evalsi.core.errors import InvalidSpecError, UnknownNameError, UsageError, suggestion
 from evalsi.core.python_module import load_module
@@ -66,6 +67,7 @@ class Surroundings:
         folder: What relative paths of the spec are relative to.
         proxy: Address of an HTTP proxy; "" connects directly.
         pool: Rate limits shared with judges and other targets of the process.
+        fence: Where addresses of the spec may lead; None for anywhere.
     """
 
     secret: Callable[[str], str] = _no_secret
@@ -74,6 +76,7 @@ class Surroundings:
     proxy: str = field(default="", repr=False)
     ca_file: str | None = None
     pool: LimiterPool = field(default_factory=LimiterPool)
+    fence: AddressFence | None = None
 
 
 def make_target(spec: TargetSpec | None, around: Surroundings, *, where: str = "target") -> Target:
@@ -286,6 +289,7 @@ def _access(
             ca_file=around.ca_file,
             headers=headers,
             secrets=tuple(headers.values()),
+            fence=around.fence,
         )
     except InvalidSpecError as error:
         error.where = f"{where}.base_url"

@@ -1,7 +1,7 @@
-"""Every setting that evalsi reads, once. Nothing else reads the environment.
+"""The settings of one machine: what the environment says. The only reader of it.
 
-Users' words (data, evaluators, params) are flags and specs; operators' words (where the store lies, which judge is the
-default) are settings. docs/reference/settings.md is generated from this file.
+Its own module because commands that work without a server need these alone. docs/reference/settings.md is generated from
+this file.
 """
 
 import os
@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+from evalsi.core.address_fence import AddressFence
 from evalsi.core.errors import UsageError
 
 
@@ -38,6 +39,12 @@ class Settings:
     """EVALSI_CACHE_DIR: the folder of the judge cache, `judge-cache.db`; by default that of the store."""
     prices: Path | None = None
     """EVALSI_PRICES: a JSON file with prices that go before the shipped table."""
+    server: str = ""
+    """EVALSI_SERVER: address of the server that commands speak to, such as https://evals.example.com."""
+    api_key: str = field(default="", repr=False)
+    """EVALSI_API_KEY: the key that is shown to the server; goes before one that `evalsi login` kept."""
+    credentials: Path = Path("~/.config/evalsi/credentials")
+    """EVALSI_CREDENTIALS: the file in which `evalsi login` keeps keys; by default in the folder of the user's settings."""
     proxy: str = ""
     """HTTPS_PROXY or HTTP_PROXY: how model providers are reached; empty for directly."""
     github_actions: bool = False
@@ -47,6 +54,8 @@ class Settings:
     github_workspace: Path | None = None
     """GITHUB_WORKSPACE: the folder the repository is checked out in; annotations name files from there."""
     judge: JudgeDefaults = field(default_factory=JudgeDefaults)
+    fence: AddressFence | None = None
+    """Where addresses in specs may lead; a server sets it, because there it is not the operator who writes specs."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """Where secrets are looked up by name; never printed, never stored."""
 
@@ -63,6 +72,9 @@ class Settings:
             directory=Path(env.get("EVALSI_DIR") or ".evalsi"),
             cache_dir=Path(cache_dir) if cache_dir else None,
             prices=Path(prices) if prices else None,
+            server=env.get("EVALSI_SERVER", ""),
+            api_key=env.get("EVALSI_API_KEY", ""),
+            credentials=Path(env.get("EVALSI_CREDENTIALS") or _credentials_below(env.get("XDG_CONFIG_HOME"))),
             proxy=env.get("HTTPS_PROXY")
             or env.get("https_proxy")
             or env.get("HTTP_PROXY")
@@ -92,3 +104,7 @@ class Settings:
         if not value:
             raise UsageError(f"the environment variable {name} is not set", hint=f"export {name}=… and run again")
         return value
+
+
+def _credentials_below(folder: str | None) -> str:
+    return f"{folder or '~/.config'}/evalsi/credentials"
