@@ -24,6 +24,7 @@ from evalsi.evaluators.api import Definition
 from evalsi.evaluators.binding import manifest_of
 from evalsi.evaluators.builtin import BUILTIN
 from evalsi.evaluators.catalog import load
+from evalsi.settings.server_keys import server_keys
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = Path("docs/reference")
@@ -61,6 +62,7 @@ def render() -> dict[Path, str]:
     files = {
         REFERENCE / "cli.md": cli_page(),
         REFERENCE / "settings.md": settings_page(),
+        REFERENCE / "server-settings.md": server_settings_page(),
         REFERENCE / "errors.md": errors_page(),
         EVALUATORS / "index.md": evaluators_index(),
     }
@@ -159,6 +161,24 @@ def settings_page() -> str:
         "default `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`. A key is sent to its provider and to nobody else; it is never",
         "printed, logged or stored.",
     ]
+    return "\n".join(lines)
+
+
+def server_settings_page() -> str:
+    lines = [
+        "# Settings of a server",
+        "",
+        "The keys of `evalsi.yaml`, read by `evalsi serve --config evalsi.yaml`. All are optional. A key that does not exist, a value of",
+        "another type and a name that leads nowhere are errors at the start, with their line. Nothing is put in from the environment: keys",
+        "that end in `_env` name a variable, which is read when it is needed and never logged or stored. A complete example is",
+        "[examples/server/evalsi.yaml](../../examples/server/evalsi.yaml). Lengths of time are texts such as `30s`, `5m`, `168h` or `30d`.",
+        "",
+        "| key | type | default | meaning |",
+        "|---|---|---|---|",
+    ]
+    for key in server_keys():
+        default = f"`{key.default}`" if key.default else ""
+        lines.append(f"| `{key.path}` | {key.type_name} | {default} | {cell(key.meaning)} |")
     return "\n".join(lines)
 
 

@@ -1,0 +1,298 @@
+"""From `evalsi.yaml` to settings that make sense. Mistakes are reported together, with their lines, before anything starts.
+
+Its own module because it reads what the schema does not describe: Structs of `settings.server`, by their types. What always
+holds: nothing is put in from the environment, so no message and no log can show what a variable holds.
+"""
+
+import ipaddress
+import re
+import types
+from pathlib import Path
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from evalsi.access.api_key import is_digest
+from evalsi.access.caller import EVERY_PROJECT
+from evalsi.access.roles import role_named
+from evalsi.core.errors import EvalsiError, InvalidSpecError, NotFoundError, suggestion
+from evalsi.run.spec.json_tree import read_json
+from evalsi.run.spec.placed_tree import PlacedTree, below
+from evalsi.run.spec.yaml_tree import read_yaml
+from evalsi.schema.json_text import parse_duration, parse_timestamp
+from evalsi.settings.server import JudgeSettings, ServerSettings, TargetSettings
+
+__all__ = ["read_server_settings"]
+
+LATER = frozenset(
+    {"authorization", "cluster", "mcp", "metrics", "otlp", "policies", "rate_limits", "rewards", "sandbox", "sinks"}
+    | {"sources", "traces", "wasm", "webhooks"}
+)
+"""Parts of the published interface that this version does not serve: refused by name, so that nobody relies on them."""
+LATER_INSIDE = {
+    "auth": frozenset({"jwt", "trusted_proxy", "cli_login", "max_token_bytes"}),
+    "rbac": frozenset({"roles"}),
+    "storage": frozenset({"clickhouse"}),
+}
+_LARGEST_FILE = 1 << 20
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
+_DAYS = re.compile(r"(\d+(?:\.\d+)?)d\Z")
+_KINDS: dict[type[Any], str] = {
+    str: "text",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    list: "a list",
+    dict: "a mapping",
+}
+_WRONG = object()
+
+
+def read_server_settings(path: Path) -> ServerSettings:
+    """The settings in a YAML or JSON file.
+
+    Raises:
+        NotFoundError: there is no such file.
+        InvalidSpecError: something in it is wrong. `problems` holds every key and value that cannot be read, each with
+            its place; where all can be read, everything that makes no sense.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise NotFoundError(f"the configuration file {path} cannot be read: {error.strerror}") from None
+    if len(raw) > _LARGEST_FILE:
+        raise InvalidSpecError("is larger than a configuration file can be", where=str(path))
+    try:
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise InvalidSpecError("the file is not UTF-8", where=f"{path}:{line}") from None
+    tree = read_json(text, str(path)) if path.suffix == ".json" else _read_yaml(text, str(path))
+    settings = _Reader(tree).struct(tree.value, ServerSettings, "")
+    if not tree.problems and isinstance(settings, ServerSettings):
+        _Checks(tree).check(settings)
+    if tree.problems:
+        raise InvalidSpecError.of(tree.problems)
+    return cast("ServerSettings", settings)
+
+
+def _read_yaml(text: str, source: str) -> PlacedTree:
+    if all(not line.strip() or line.lstrip().startswith("#") for line in text.split("\n")):
+        return PlacedTree(source=source, value={})  # nothing is said: all defaults
+    return read_yaml(text, source)
+
+
+class _Reader:
+    """Turns plain values into Structs by their types; notes what does not fit."""
+
+    def __init__(self, tree: PlacedTree) -> None:
+        self._tree = tree
+
+    def struct(self, value: Any, kind: type[msgspec.Struct], path: str) -> Any:
+        if value is None:
+            value = {}
+        if not isinstance(value, dict):
+            return self._wrong(path, "must be a mapping", value)
+        hints = get_type_hints(kind, include_extras=True)
+        found: dict[str, Any] = {}
+        for key, item in cast("dict[str, Any]", value).items():
+            here = below(path, key) if path else key
+            if key not in hints:
+                self._unknown(path, key, here, list(hints))
+                continue
+            read = self.value(item, hints[key], here)
+            if read is not _WRONG:
+                found[key] = read
+        missing = [field.name for field in msgspec.structs.fields(kind) if field.required and field.name not in value]
+        for name in missing:
+            self._tree.add(path, f"{path} needs {name}")
+        return _WRONG if missing or self._tree.problems else kind(**found)
+
+    def value(self, value: Any, hint: Any, path: str) -> Any:
+        """`value` as the type `hint` says, or `_WRONG`."""
+        origin = get_origin(hint)
+        if origin in (Union, types.UnionType):
+            if value is None:
+                return None
+            (hint,) = (each for each in get_args(hint) if each is not type(None))
+            origin = get_origin(hint)
+        if hasattr(hint, "__metadata__"):
+            return self._duration(value, path)
+        if origin is Literal:
+            return self._word(value, get_args(hint), path)
+        if origin is list:
+            return self._list(value, get_args(hint)[0], path)
+        if origin is dict:
+            return self._mapping(value, get_args(hint)[1], path)
+        if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+            return self.struct(value, hint, path)
+        return self._scalar(value, hint, path)
+
+    def _scalar(self, value: Any, hint: Any, path: str) -> Any:
+        if hint is str:
+            if not isinstance(value, str):
+                return self._wrong(path, "must be text", value)
+            if "${" in value:
+                self._tree.add(
+                    path,
+                    f"{path} holds ${{…}}, and nothing is put in here",
+                    hint="name the variable in a key ending in _env",
+                )
+                return _WRONG
+            return value
+        if hint is bool:
+            return value if isinstance(value, bool) else self._wrong(path, "must be true or false", value)
+        if isinstance(value, bool) or not isinstance(value, int if hint is int else (int, float)):
+            return self._wrong(path, "must be a whole number" if hint is int else "must be a number", value)
+        if value < 0:
+            return self._wrong(path, "must be 0 or more", value)
+        return hint(value)
+
+    def _duration(self, value: Any, path: str) -> Any:
+        days = _DAYS.match(value) if isinstance(value, str) else None
+        seconds = float(days[1]) * 86400 if days else parse_duration(value) if isinstance(value, str) else None
+        if seconds is None or seconds <= 0:
+            return self._wrong(path, 'must be a length of time such as "30s", "5m", "168h" or "30d"', value)
+        return seconds
+
+    def _word(self, value: Any, words: tuple[str, ...], path: str) -> Any:
+        if value in words:
+            return value
+        near = suggestion(value, words) if isinstance(value, str) else None
+        return self._wrong(path, f"must be one of {', '.join(words)}", value, hint=near)
+
+    def _list(self, value: Any, hint: Any, path: str) -> Any:
+        if not isinstance(value, list):
+            return self._wrong(path, "must be a list", value)
+        items = [self.value(item, hint, below(path, place)) for place, item in enumerate(cast("list[Any]", value))]
+        return _WRONG if any(item is _WRONG for item in items) else items
+
+    def _mapping(self, value: Any, hint: Any, path: str) -> Any:
+        if not isinstance(value, dict):
+            return self._wrong(path, "must be a mapping", value)
+        items = {key: self.value(item, hint, below(path, key)) for key, item in cast("dict[str, Any]", value).items()}
+        return _WRONG if any(item is _WRONG for item in items.values()) else items
+
+    def _unknown(self, path: str, key: str, here: str, known: list[str]) -> None:
+        if key in (LATER if not path else LATER_INSIDE.get(path, ())):
+            message, hint = f"{here} belongs to a part that this version does not serve", "remove it"
+        else:
+            message, hint = f"unknown key {here}", suggestion(key, known)
+        self._tree.add(here, message, hint=hint, at_key=True)
+
+    def _wrong(self, path: str, must: str, value: Any, *, hint: str | None = None) -> Any:
+        # A value may be a secret that somebody wrote into the wrong place; only its kind is shown.
+        self._tree.add(path, f"{path or 'the file'} {must}, not {_KINDS.get(type(value), 'nothing')}", hint=hint)
+        return _WRONG
+
+
+class _Checks:
+    """What no type can say."""
+
+    def __init__(self, tree: PlacedTree) -> None:
+        self._tree = tree
+
+    def check(self, settings: ServerSettings) -> None:
+        self._listen(settings)
+        self._judges_and_targets(settings)
+        self._keys_and_roles(settings)
+        self._outbound(settings)
+        for name in settings.projects:
+            if not _NAME.match(name):
+                self._say(below("projects", name), "is no name", "use 1 to 63 lower-case letters, digits and dashes")
+        for name in ("max_concurrent", "lease_ttl", "adopt_interval"):
+            if getattr(settings.runs, name) == 0:
+                self._say(f"runs.{name}", "must be above 0")
+        postgres = settings.storage.postgres
+        if postgres is not None and not (postgres.dsn or postgres.dsn_env):
+            self._say("storage.postgres", "names no database", "give dsn_env")
+        if postgres is not None and re.search(r"://[^/@]*:[^/@]+@|password=", postgres.dsn):
+            self._say("storage.postgres.dsn", "holds a password", "put the whole address into a variable: dsn_env")
+        tls = settings.auth.tls if settings.auth else None
+        if tls is not None and not (tls.cert_file and tls.key_file):
+            self._say("auth.tls", "needs cert_file and key_file")
+
+    def _listen(self, settings: ServerSettings) -> None:
+        host, colon, port = settings.listen.rpartition(":")
+        if not colon or not host or not port.isdecimal() or int(port) > 65535:
+            self._say("listen", "must be an address and a port, such as 127.0.0.1:8080")
+
+    def _judges_and_targets(self, settings: ServerSettings) -> None:
+        named: dict[str, JudgeSettings | TargetSettings] = {}
+        named |= {below("judges", name): judge for name, judge in settings.judges.items()}
+        named |= {below("targets", name): target for name, target in settings.targets.items()}
+        for path, part in named.items():
+            if not part.model:
+                self._say(path, "needs a model")
+            if part.base_url and not re.match(r"https?://[^\s/@]+(/|\Z)", part.base_url):
+                self._say(f"{path}.base_url", "must be an address that begins with http:// or https://")
+            self._variable(f"{path}.api_key_env", part.api_key_env)
+            if isinstance(part, TargetSettings):
+                for header, variable in part.headers_env.items():
+                    self._variable(below(f"{path}.headers_env", header), variable)
+        if settings.default_judge and settings.default_judge not in settings.judges:
+            self._say("default_judge", "names no judge", suggestion(settings.default_judge, settings.judges))
+        for place, grant in enumerate(settings.credentials.grants):
+            self._variable(f"credentials.grants[{place}].env", grant.env or " ")
+        if settings.storage.s3 is not None:
+            self._variable("storage.s3.access_key_env", settings.storage.s3.access_key_env)
+            self._variable("storage.s3.secret_key_env", settings.storage.s3.secret_key_env)
+
+    def _keys_and_roles(self, settings: ServerSettings) -> None:
+        keys = settings.auth.api_keys.keys if settings.auth else []
+        seen: set[str] = set()
+        for place, key in enumerate(keys):
+            path = f"auth.api_keys.keys[{place}]"
+            if not _NAME.match(key.name):
+                self._say(f"{path}.name", "is no name", "use 1 to 63 lower-case letters, digits and dashes")
+            if key.name in seen:
+                self._say(f"{path}.name", f"is given to two keys: {key.name}")
+            seen.add(key.name)
+            if not is_digest(key.key):
+                self._say(
+                    f"{path}.key",
+                    "must be the digest of a key, sha256:…",
+                    "a key itself never stands here: evalsi auth hash-key",
+                )
+            if key.expires_at and parse_timestamp(key.expires_at) is None:
+                self._say(f"{path}.expires_at", "must be a time such as 2027-01-01T00:00:00Z")
+            for project, roles in key.roles.items():
+                self._roles(below(f"{path}.roles", project), project, roles)
+        for place, subject in enumerate(settings.rbac.owners):
+            self._subject(f"rbac.owners[{place}]", subject)
+        for project, bindings in settings.rbac.projects.items():
+            path = below("rbac.projects", project)
+            self._roles(path, project, list(bindings))
+            for role, subjects in bindings.items():
+                for place, subject in enumerate(subjects):
+                    self._subject(below(below(path, role), place), subject)
+
+    def _roles(self, path: str, project: str, roles: list[str]) -> None:
+        if project != EVERY_PROJECT and not _NAME.match(project):
+            self._say(
+                path, "is no name of a project", "use lower-case letters, digits and dashes, or * for every project"
+            )
+        for role in roles:
+            try:
+                role_named(role)
+            except EvalsiError as error:
+                self._tree.add(path, f"{path}: {error.message}", hint=error.hint)
+
+    def _subject(self, path: str, subject: str) -> None:
+        if not subject.startswith("key:") or not _NAME.match(subject.removeprefix("key:")):
+            self._say(path, "must be a subject such as key:ci", "other kinds of subject are not served")
+
+    def _outbound(self, settings: ServerSettings) -> None:
+        for place, network in enumerate(settings.outbound.allow_networks):
+            try:
+                ipaddress.ip_network(network)
+            except ValueError:
+                self._say(f"outbound.allow_networks[{place}]", "must be a network such as 10.7.0.0/16")
+
+    def _variable(self, path: str, name: str) -> None:
+        if name and not _VARIABLE.match(name):
+            self._say(path, "must be the name of an environment variable", "a key itself never stands here")
+
+    def _say(self, path: str, message: str, hint: str | None = None) -> None:
+        self._tree.add(path, f"{path} {message}", hint=hint)
