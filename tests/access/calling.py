@@ -17,7 +17,7 @@ from evalsi.server.services.auth_service import AuthService
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 RUNS = {"run-of-default": "default", "run-of-billing": "billing"}
-METHOD = {name_of(method): method for method in METHODS}
+PYTHON_NAME = {name_of(method): method.python_name for method in METHODS}
 
 
 class TurnedClock:
@@ -47,9 +47,9 @@ class Office:
 
     async def call(self, method: str, request: Any, caller: Caller) -> Any:
         """As a face does it: the guard, then the method."""
-        entry = METHOD[f"AuthService.{method}"]
-        await self.guard.admit(caller, entry, request)
-        return await getattr(self.service, entry.python_name)(request, caller)
+        name = f"AuthService.{method}"
+        await self.guard.admit(caller, name, request)
+        return await getattr(self.service, PYTHON_NAME[name])(request, caller)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from enum import Enum
 import msgspec
 
 from evalsi.core.errors import UnimplementedError
-from evalsi.schema.method import Method
+from evalsi.schema.method import METHODS, Method
 
 
 class Scope(Enum):
@@ -30,7 +30,10 @@ class Scope(Enum):
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the table. A field may be a path such as `binding.project`."""
+    """One line of the table. A field may be a path such as `binding.project`.
+
+    Fields are those of the request; of a stream from the client, those of the `config` in its first message.
+    """
 
     scope: Scope
     project: str = "project"
@@ -57,7 +60,7 @@ _EVERYBODY = Action(scope=Scope.EVERYBODY)
 
 ACTIONS: dict[str, Action] = {
     "EvaluationService.Evaluate": Action(scope=Scope.NAMED, leaves_nothing=True),
-    "EvaluationService.EvaluateStream": Action(scope=Scope.NAMED, project="config.project", leaves_nothing=True),
+    "EvaluationService.EvaluateStream": Action(scope=Scope.NAMED, leaves_nothing=True),
     "CatalogService.ListEvaluators": _VISIBLE,
     "CatalogService.ListCredentials": _VISIBLE,
     "DatasetCatalogService.PublishDatasetVersion": _named("content.project", resource="content.name"),
@@ -66,7 +69,7 @@ ACTIONS: dict[str, Action] = {
     "DatasetCatalogService.ReviewDatasetVersion": _named(),
     "DatasetCatalogService.ListDatasetVersionEvents": _named(),
     "DatasetCatalogService.DiffDatasetVersions": _named(),
-    "DatasetCatalogService.UploadDatasetVersion": _named("config.project", resource="config.name"),
+    "DatasetCatalogService.UploadDatasetVersion": _named(),
     "DatasetCatalogService.FetchDatasetVersion": _named(),
     "RunService.CreateRun": _named(),
     "RunService.CreateShadowReplay": _named(),
@@ -109,17 +112,20 @@ def name_of(method: Method) -> str:
     return f"{method.service.rpartition('.')[2]}.{method.name}"
 
 
-def action_of(method: Method) -> Action:
-    """The line of a method.
+def rule_of(name: str) -> tuple[Method, Action]:
+    """A method by its name in the table, and its line.
 
-    Raises: UnimplementedError: the table has none, so nobody may call it.
+    Raises: UnimplementedError: there is none, so nobody may call it.
     """
-    action = ACTIONS.get(name_of(method))
-    if action is None:
-        raise UnimplementedError(f"the method {name_of(method)} is not served")
-    return action
+    method, action = _METHODS.get(name), ACTIONS.get(name)
+    if method is None or action is None:
+        raise UnimplementedError(f"the method {name} is not served")
+    return method, action
 
 
 def is_audited(method: Method, action: Action) -> bool:
     """Whether every call is in the audit log, and not only those that were refused."""
     return not method.safe and not action.leaves_nothing
+
+
+_METHODS = {name_of(method): method for method in METHODS}

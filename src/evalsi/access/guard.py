@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from evalsi.access.actions import Action, Scope, action_of, is_audited
+from evalsi.access.actions import Action, Scope, is_audited, rule_of
 from evalsi.access.audit_chain import sealed
 from evalsi.access.caller import EVERY_PROJECT, Caller
 from evalsi.access.gate import DEFAULT_PROJECT, require, visible_projects
@@ -43,12 +43,12 @@ class Guard:
         self._projects: frozenset[str] = frozenset({DEFAULT_PROJECT})
         """Names that are known to exist; a name is looked up again before it is refused."""
 
-    async def admit(self, caller: Caller, method: Method, request: Any) -> None:
+    async def admit(self, caller: Caller, method: str, request: Any) -> None:
         """Returns when `caller` may call `method` with `request`.
 
         Args:
-            method: The line of the schema's table.
-            request: The request message; of a stream from the client, its first.
+            method: Its name in the action table, such as `RunService.GetRun`.
+            request: The request message; of a stream from the client, the `config` in its first.
 
         Raises:
             ForbiddenError: It may not; the refusal is in the audit log.
@@ -56,22 +56,22 @@ class Guard:
             UnimplementedError: Nobody may: the method is not in the action table.
             StoreError: The call must be in the audit log, and that cannot be written.
         """
-        action = action_of(method)
+        entry, action = rule_of(method)
         places = await self._places_of(action, request)
         for place in places:
             try:
-                _check(caller, method.action, action.scope, place.project)
+                _check(caller, entry.action, action.scope, place.project)
             except ForbiddenError as refusal:
-                await self._note(caller, method, action, request, places, refusal=refusal)
+                await self._note(caller, entry, action, request, places, refusal=refusal)
                 if place.run and not caller.has("runs.read", place.project):
                     raise _no_run(place.run) from None
-                if action.scope is Scope.KEY and not any(caller.has(method.action, each.project) for each in places):
+                if action.scope is Scope.KEY and not any(caller.has(entry.action, each.project) for each in places):
                     raise no_key(_resource_of(action, request)) from None
                 raise
         if action.scope in (Scope.NAMED, Scope.VISIBLE):
-            await self._find(caller, [place.project for place in places], make=is_audited(method, action))
-        if is_audited(method, action):
-            await self._note(caller, method, action, request, places)
+            await self._find(caller, [place.project for place in places], make=is_audited(entry, action))
+        if is_audited(entry, action):
+            await self._note(caller, entry, action, request, places)
 
     async def _places_of(self, action: Action, request: Any) -> list[_Place]:
         named = [_Place(name) for name in _project_names(action, request)]

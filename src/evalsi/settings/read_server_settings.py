@@ -183,7 +183,8 @@ class _Reader:
 
     def _wrong(self, path: str, must: str, value: Any, *, hint: str | None = None) -> Any:
         # A value may be a secret that somebody wrote into the wrong place; only its kind is shown.
-        self._tree.add(path, f"{path or 'the file'} {must}, not {_KINDS.get(type(value), 'nothing')}", hint=hint)
+        name = next((name for kind, name in _KINDS.items() if type(value) is kind), "nothing")
+        self._tree.add(path, f"{path or 'the file'} {must}, not {name}", hint=hint)
         return _WRONG
 
 

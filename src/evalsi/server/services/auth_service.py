@@ -82,6 +82,8 @@ class AuthService:
         configured_bindings: Bindings of the configuration file.
     """
 
+    service = "AuthService"
+
     def __init__(
         self,
         store: AccessStore,
