@@ -7,21 +7,23 @@ connection at a time, passed over the socket; each becomes a cell. When the host
 ends, and with it, where it is process 1, everything inside.
 """
 
+from __future__ import annotations
+
 import _socket
 import gc
-import importlib
 import os
-import signal
 import sys
-from typing import NoReturn
 
-from evalsi.guest import cell, fence, linux
+from evalsi.guest import cell, fence, linux, python_program
 from evalsi.guest.channel import Channel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the module typing takes longer to import than all of ours
+    from typing import NoReturn
 
 PRELOADED = (
     "abc", "bisect", "collections", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools",
-    "heapq", "io", "itertools", "json", "math", "operator", "random", "re", "statistics", "string", "textwrap", "time",
-    "traceback", "types", "typing", "tempfile", "linecache", "threading", "queue",
+    "heapq", "io", "itertools", "json", "math", "operator", "random", "re", "string", "time", "types", "typing",
 )  # fmt: skip
 """What programs import most. They share the agent's copies, which costs them nothing."""
 
@@ -35,7 +37,6 @@ def main() -> NoReturn:
             os.write(int(group), b"0")
             os.close(int(group))
         linux.set_dumpable(False)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the host's to handle
         shape = fence.Shape(
             kind=kind, disk=disk, readable=tuple(filter(None, readable.split(":"))), counted=counted == "1"
         )
@@ -43,18 +44,31 @@ def main() -> NoReturn:
         if not surroundings.has_namespaces:
             surroundings.enclose_agent()
         if preload == "1":
+            import importlib
+
             for name in PRELOADED:
                 importlib.import_module(name)
     except BaseException as error:
         channel.send(["failed", f"{type(error).__name__}: {error}"])
         os._exit(1)
-    sys.path.pop()  # whence we came; no program is to find us there
+    _hide()
+    os.environ.update(cell.usual_environment(disk))
+    gc.disable()  # a collection would touch, and so copy, every page that is shared with a parent
     gc.collect()
     gc.freeze()
     null = os.open("/dev/null", os.O_RDWR)
     os.dup2(null, 2)
     channel.send(["ready", surroundings.landlock_version])
     _make_cells(channel, surroundings)
+
+
+def _hide() -> None:
+    """A program that shares this interpreter is not to find us among its modules."""
+    sys.path.pop()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "evalsi"]:
+        del sys.modules[name]
+    sys.argv[:] = [python_program.FILE]
+    sys.dont_write_bytecode = True
 
 
 def _make_cells(channel: Channel, surroundings: fence.Fence) -> NoReturn:

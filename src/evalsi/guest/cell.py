@@ -12,12 +12,18 @@ with it. What the host asks for, it asks for as messages: a list whose first ite
     usage    -                                        -> usage
 """
 
-import os
-import time
-from typing import NoReturn, cast
+from __future__ import annotations
 
-from evalsi.guest import fence, process, python_program, wire, workspace
+import os
+import sys
+import time
+
+from evalsi.guest import fence, linux, process, python_program, wire, workspace
 from evalsi.guest.channel import Channel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the module typing takes longer to import than all of ours
+    from typing import Any, NoReturn
 
 READ_ONLY = "read-only"
 _PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -26,9 +32,7 @@ _PATH = "/usr/local/bin:/usr/bin:/bin"
 def serve(channel: Channel, surroundings: fence.Fence) -> NoReturn:
     """Runs in the new process; never returns."""
     try:
-        _, limits, environment, files, archive = cast(
-            "tuple[str, list[int], list[str], list[wire.Value], bytes]", channel.receive()
-        )
+        _, limits, environment, files, archive = channel.receive()
         try:
             cell = _Cell(channel, surroundings, fence.CellLimits(*limits), environment)
             cell.fill(files)
@@ -39,13 +43,24 @@ def serve(channel: Channel, surroundings: fence.Fence) -> NoReturn:
         channel.send(["opened"])
         try:
             while True:
-                cell.answer(cast("list[wire.Value]", channel.receive()))
+                cell.answer(channel.receive())
         finally:
             cell.clear()
     except (EOFError, OSError, process.HostGoneError):
         os._exit(0)
     except BaseException:
         os._exit(70)
+
+
+def usual_environment(place: str) -> dict[str, str]:
+    """What every program finds, given where the files of its cell are."""
+    return {
+        "PATH": _PATH,
+        "HOME": f"{place}/work",
+        "TMPDIR": f"{place}/tmp",
+        "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
 
 
 class _Cell:
@@ -59,51 +74,45 @@ class _Cell:
         self._cpu_s = 0.0
         self._peak_memory_bytes = 0
         self._place = surroundings.prepare_cell(limits)
-        surroundings.enclose_cell()
+        surroundings.enclose_cell(limits)
         self._workspace = f"{self._place}/work"
         for name in ("work", "tmp", "shm"):
             os.mkdir(f"{self._place}/{name}", 0o700)
         os.chdir(self._workspace)
-        self._environment = {
-            "PATH": _PATH,
-            "HOME": self._workspace,
-            "TMPDIR": f"{self._place}/tmp",
-            "LANG": "C.UTF-8",
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
-        self._environment.update(_pairs(environment))
+        self._environment = {**usual_environment(self._place), **_pairs(environment)}
 
-    def answer(self, request: list[wire.Value]) -> None:
+    def answer(self, request: list[Any]) -> None:
         word, *arguments = request
         os.chdir(self._workspace)
         match word:
             case "python":
-                self._run_python(*cast("tuple[str, list[bytes]]", arguments))
+                self._run_python(*arguments)
             case "command":
-                self._run_command(arguments)
+                self._run_command(*arguments)
             case "write":
                 try:
-                    self.fill(cast("list[wire.Value]", arguments[0]))
+                    self.fill(arguments[0])
                 except workspace.WorkspaceError as error:
                     self._channel.send(["failed", str(error)])
                 else:
                     self._channel.send(["done"])
             case "read":
-                self._channel.send(self._read(*cast("tuple[list[str], int]", arguments)))
+                self._channel.send(self._read(*arguments))
             case "pack":
                 self._pack()
             case _:
                 self._channel.send(["usage", self._commands, self._cpu_s, self._peak_memory_bytes])
 
-    def fill(self, files: list[wire.Value]) -> None:
+    def fill(self, files: list[Any]) -> None:
         """Raises: WorkspaceError."""
         for file in files:
-            workspace.write_file(*cast("tuple[str, bytes, int]", file))
+            workspace.write_file(*file)
 
     def restore(self, archive: bytes) -> None:
         """Raises: WorkspaceError, WireError: the archive is none of ours."""
-        for entry in cast("list[list[wire.Value]]", wire.parse(archive)) if archive else ():
-            workspace.unpack(*cast("tuple[str, str, int, bytes]", entry))
+        entries: Any = wire.parse(archive) if archive else []
+        for entry in entries:
+            workspace.unpack(*entry)
 
     def clear(self) -> None:
         """Where the files lie in a folder of the host, they go with the cell; a mount goes by itself."""
@@ -112,6 +121,10 @@ class _Cell:
             os.rmdir(self._place)
 
     def _run_python(self, source: str, stdins: list[bytes]) -> None:
+        if os.environ != self._environment:
+            os.environ.clear()
+            os.environ.update(self._environment)
+        sys.path.append(self._workspace)
         try:
             workspace.write_file(python_program.FILE, source.encode("utf-8", "surrogateescape"), 0o644)
         except workspace.WorkspaceError:
@@ -122,21 +135,20 @@ class _Cell:
             def become() -> NoReturn:
                 self._fence.enclose_program(self._limits, read_only=False, memory_by_process=True)
                 _close_all_descriptors()
-                python_program.run_as_main(source, self._workspace, self._environment)
+                python_program.run_as_main(source)
 
             self._commands += 1
             ending = self._run(become, stdin, self._limits.wall_s, lambda stream, data: kept[stream].append(data))  # noqa: B023 - used before the next turn
             self._channel.send(["ended", *_told(ending), b"".join(kept[1]), b"".join(kept[2])])
 
-    def _run_command(self, arguments: list[wire.Value]) -> None:
-        argv, stdin, environment, folder, wall_s, access = cast(
-            "tuple[list[str], bytes, list[str], str, float, str]", arguments
-        )
-
+    def _run_command(
+        self, argv: list[str], stdin: bytes, environment: list[str], folder: str, wall_s: float, access: str
+    ) -> None:
         def become() -> None:
             os.chdir(folder)
             self._fence.enclose_program(self._limits, read_only=access == READ_ONLY, memory_by_process=False)
             _close_all_descriptors()
+            linux.end_on_broken_pipes()
             everything = {**self._environment, **_pairs(environment)}
             try:
                 os.execvpe(argv[0], argv, everything)
@@ -153,7 +165,7 @@ class _Cell:
         ending = self._run(become, stdin, wall_s, lambda stream, data: self._channel.send(["said", stream, data]))
         self._channel.send(["ended", *_told(ending), b"", b""])
 
-    def _run(self, become: "process.Become", stdin: bytes, wall_s: float, hear: "process.Hear") -> process.Ending:
+    def _run(self, become: process.Become, stdin: bytes, wall_s: float, hear: process.Hear) -> process.Ending:
         ending = process.run_child(
             become,
             stdin,

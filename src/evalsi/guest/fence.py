@@ -7,9 +7,7 @@ namespaces; there the file system is a folder of the host, and signals stay insi
 
 import os
 import resource
-import signal
 import time
-from dataclasses import dataclass
 
 from evalsi.guest import landlock, linux, seccomp
 
@@ -19,30 +17,39 @@ LANDLOCK = "landlock"
 _SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin", "/etc", "/opt")
 _DEVICES = ("/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _OPEN_FILES = 256
-_WORST_VICTIM, _BAD_VICTIM = 1000, 500
+_VICTIM = b"500"
 
 
-@dataclass(frozen=True)
 class Shape:
     """How a sandbox was started. `disk` is where cells put their files; `counted` says whether a control group counts memory."""
 
-    kind: str
-    disk: str
-    readable: tuple[str, ...]
-    counted: bool
+    def __init__(self, kind: str, disk: str, readable: tuple[str, ...], counted: bool) -> None:
+        self.kind = kind
+        self.disk = disk
+        self.readable = readable
+        self.counted = counted
 
 
-@dataclass(frozen=True)
 class CellLimits:
     """The limits of `ports.sandbox.SandboxLimits`, in the order in which they travel."""
 
-    wall_s: float
-    cpu_s: int
-    memory_mib: int
-    processes: int
-    disk_mib: int
-    files: int
-    output_bytes: int
+    def __init__(
+        self,
+        wall_s: float,
+        cpu_s: int,
+        memory_mib: int,
+        processes: int,
+        disk_mib: int,
+        files: int,
+        output_bytes: int,
+    ) -> None:
+        self.wall_s = wall_s
+        self.cpu_s = cpu_s
+        self.memory_mib = memory_mib
+        self.processes = processes
+        self.disk_mib = disk_mib
+        self.files = files
+        self.output_bytes = output_bytes
 
 
 class Fence:
@@ -104,38 +111,37 @@ class Fence:
         linux.mount("proc", "/proc", flags | linux.NO_EXEC, "hidepid=invisible")
         return self.shape.disk
 
-    def enclose_cell(self) -> None:
-        """Called in a cell once its mounts are there: no capability, no new privilege, Landlock. Seccomp is for programs."""
-        _mark_as_victim(_BAD_VICTIM)
+    def enclose_cell(self, limits: CellLimits) -> None:
+        """Called in a cell once its mounts are there. All that its programs can inherit is set here, once."""
+        _mark_as_victim()
         if self.has_namespaces:
             linux.drop_capabilities()
         linux.forgo_privileges()
         if self._cell >= 0:
             landlock.enter(self._cell)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-    def enclose_program(self, limits: CellLimits, *, read_only: bool, memory_by_process: bool) -> None:
-        """Called in the child that becomes a program, last of all."""
-        _mark_as_victim(_WORST_VICTIM)
-        linux.set_dumpable(True)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
         bounds = {
             resource.RLIMIT_CORE: 0,
             resource.RLIMIT_FSIZE: limits.disk_mib << 20,
-            resource.RLIMIT_NPROC: limits.processes,
             resource.RLIMIT_NOFILE: _OPEN_FILES,
             resource.RLIMIT_MSGQUEUE: 0,
             resource.RLIMIT_MEMLOCK: 1 << 16,
         }
-        if memory_by_process or not self.shape.counted:
-            bounds[resource.RLIMIT_AS] = limits.memory_mib << 20
         for which, bound in bounds.items():
             resource.setrlimit(which, (bound, bound))
+        linux.install_filter(self._filter)
+
+    def enclose_program(self, limits: CellLimits, *, read_only: bool, memory_by_process: bool) -> None:
+        """Called in the child that becomes a program: what the cell itself must not be under."""
+        linux.set_dumpable(True)
+        resource.setrlimit(resource.RLIMIT_NPROC, (limits.processes, limits.processes))
         # The first limit ends it by a signal that says why; the second is for a program that ignores the first.
         resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1))
-        if self._program >= 0:
-            landlock.enter(self._reader if read_only else self._program)
-        linux.install_filter(self._filter)
+        if memory_by_process or not self.shape.counted:
+            resource.setrlimit(resource.RLIMIT_AS, (limits.memory_mib << 20, limits.memory_mib << 20))
+        if read_only:
+            landlock.enter(self._reader)
+        elif not self.has_namespaces:
+            landlock.enter(self._program)  # a domain below the cell's, so that no signal reaches the cell
 
     def end_all(self) -> None:
         """Called in a cell: every process in it but itself is killed, and all that it can wait for but the eldest."""
@@ -159,7 +165,7 @@ def _existing_system() -> tuple[str, ...]:
 
 def _kill_every() -> None:
     try:
-        os.kill(-1, signal.SIGKILL)
+        os.kill(-1, linux.SIGKILL)
     except OSError:  # there is nobody
         pass
 
@@ -173,7 +179,7 @@ def _sweep_descendants() -> None:
         alive = [each for each in found if not _is_dead(each)]
         for each in alive:
             try:
-                os.kill(each, signal.SIGKILL)
+                os.kill(each, linux.SIGKILL)
             except OSError:
                 continue
         quiet = 0 if alive else quiet + 1
@@ -205,10 +211,10 @@ def _is_dead(process: int) -> bool:
         return True
 
 
-def _mark_as_victim(badness: int) -> None:
-    """Out of memory, the kernel takes the program first, then the cell, and never the agent that others wait for."""
+def _mark_as_victim() -> None:
+    """Out of memory, the kernel takes what is in a cell, programs being larger, and never the agent that others wait for."""
     try:
-        _write("/proc/self/oom_score_adj", b"%d" % badness)
+        _write("/proc/self/oom_score_adj", _VICTIM)
     except OSError:
         pass
 

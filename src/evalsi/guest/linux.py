@@ -5,14 +5,14 @@ Every function raises OSError where the kernel refuses. Nothing here decides any
 
 import ctypes
 import os
-import platform
 import struct
 
 _libc = ctypes.CDLL(None, use_errno=True)
-_IS_X86 = platform.machine() == "x86_64"
+_IS_X86 = os.uname().machine == "x86_64"
 _CLONE = 56 if _IS_X86 else 220
 _SECCOMP = 317 if _IS_X86 else 277
-_SIGCHLD = 17
+SIGKILL = 9
+_SIGPIPE, _SIGCHLD = 13, 17
 
 NEW_MOUNTS, NEW_CGROUP, NEW_HOST_NAME, NEW_IPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
 NEW_USER, NEW_PROCESSES, NEW_NETWORK = 0x10000000, 0x20000000, 0x40000000
@@ -64,7 +64,12 @@ def set_dumpable(dumpable: bool) -> None:
 
 
 def die_with_parent() -> None:
-    _checked(_libc.prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "PR_SET_PDEATHSIG")
+    _checked(_libc.prctl(_PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "PR_SET_PDEATHSIG")
+
+
+def end_on_broken_pipes() -> None:
+    """Gives a program the usual behaviour, which Python's own start took away."""
+    _libc.signal(_SIGPIPE, None)
 
 
 def adopt_orphans() -> None:

@@ -3,16 +3,21 @@
 The parent is the only one that learns the exit status, and the program holds no descriptor but its three streams.
 """
 
+from __future__ import annotations
+
 import os
 import select
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 
-Become = Callable[[], object]
-"""Turns a forked child into the program; does not return."""
-Hear = Callable[[int, bytes], object]
-"""Gets (1 for standard output or 2 for standard error, bytes)."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # what types come from takes longer to import than all of ours
+    from collections.abc import Callable
+
+    Become = Callable[[], object]
+    """Turns a forked child into the program; does not return."""
+    Hear = Callable[[int, bytes], object]
+    """Gets (1 for standard output or 2 for standard error, bytes)."""
+
 
 _READ_AT_ONCE = 1 << 16
 _DROPPED_BEFORE_CLOSING = 16
@@ -21,24 +26,26 @@ that never stops is told."""
 _POLL_HANG_UP = select.POLLHUP | select.POLLRDHUP | select.POLLERR
 
 
-@dataclass
 class Ending:
     """How a program ended. `status` is that of `os.waitpid`."""
 
-    status: int
-    timed_out: bool
-    truncated: bool
-    duration_s: float
-    cpu_s: float
-    peak_memory_bytes: int
+    def __init__(
+        self, status: int, timed_out: bool, truncated: bool, duration_s: float, cpu_s: float, peak_memory_bytes: int
+    ) -> None:
+        self.status = status
+        self.timed_out = timed_out
+        self.truncated = truncated
+        self.duration_s = duration_s
+        self.cpu_s = cpu_s
+        self.peak_memory_bytes = peak_memory_bytes
 
 
-@dataclass(frozen=True)
 class Bounds:
     """Until when, by `time.monotonic`, and how many bytes are kept of each stream."""
 
-    ends_at: float
-    output_bytes: int
+    def __init__(self, ends_at: float, output_bytes: int) -> None:
+        self.ends_at = ends_at
+        self.output_bytes = output_bytes
 
 
 class HostGoneError(Exception):

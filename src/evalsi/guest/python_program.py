@@ -4,30 +4,27 @@ What an interpreter does at its end (threads waited for, exit functions, streams
 caught) is done here too. It never returns.
 """
 
+from __future__ import annotations
+
 import atexit
 import builtins
+import gc
 import os
 import sys
 import types
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the module typing takes longer to import than all of ours
+    from typing import NoReturn
 
 FILE = "main.py"
 
 
-def run_as_main(source: str, folder: str, environment: dict[str, str]) -> NoReturn:
-    """Runs `source` in `folder` and ends this process with its exit status."""
-    os.environ.clear()
-    os.environ.update(environment)
-    sys.argv = [FILE]
-    sys.dont_write_bytecode = True
-    sys.path.append(folder)
-    for name in [name for name in sys.modules if name.partition(".")[0] == "evalsi"]:
-        del sys.modules[name]
-    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
-    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
-    sys.stderr = sys.__stderr__ = open(  # noqa: SIM115
-        2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False
-    )
+def run_as_main(source: str) -> NoReturn:
+    """Runs `source` and ends this process with its exit status.
+
+    The streams of the interpreter are those of the program: nothing has used them, and descriptors 0 to 2 are new.
+    """
     os._exit(_status_of(source) & 0xFF)
 
 
@@ -35,6 +32,7 @@ def _status_of(source: str) -> int:
     main = types.ModuleType("__main__")
     main.__dict__.update(__builtins__=builtins, __file__=FILE)
     sys.modules["__main__"] = main
+    gc.enable()
     status = _status_of_run(source, main)
     for finish in (_end_threads, atexit._run_exitfuncs, _flush):  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType, reportAttributeAccessIssue]
         try:
@@ -61,7 +59,7 @@ def _status_of_run(source: str, main: types.ModuleType) -> int:
 
 def _end_threads() -> None:
     threading = sys.modules.get("threading")
-    if threading is not None:
+    if threading is not None and threading.active_count() > 1:
         threading._shutdown()
 
 

@@ -6,12 +6,12 @@ for. What a list cannot see, flags that clone3 reads from memory, is refused who
 """
 
 import errno
-import platform
+import os
 import struct
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERROR, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
-_IS_X86 = platform.machine() == "x86_64"
+_IS_X86 = os.uname().machine == "x86_64"
 _COLUMN = 0 if _IS_X86 else 1
 _ARCHITECTURE = 0xC000003E if _IS_X86 else 0xC00000B7
 _NUMBER_AT, _ARCHITECTURE_AT, _FIRST_ARGUMENT_AT, _SECOND_ARGUMENT_AT = 0, 4, 16, 24

@@ -4,10 +4,15 @@ This happens inside the fence, so that whatever a program left lying about, link
 what the program itself could. Links are never followed all the same, and only regular files come out.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import stat
-from collections.abc import Iterator
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the module typing takes longer to import than all of ours
+    from collections.abc import Iterator
 
 LARGEST_ARCHIVE = 256 << 20
 _DEEPEST = 64
