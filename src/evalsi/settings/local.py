@@ -30,6 +30,31 @@ class JudgeDefaults:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SandboxSettings:
+    """How programs that nobody trusts are fenced in on this machine. Everything is found out where nothing is said."""
+
+    drivers: tuple[str, ...] = ()
+    """EVALSI_SANDBOX_DRIVERS: the kinds of sandbox that may be used, comma-separated; all by default."""
+    bubblewrap: Path | None = None
+    """EVALSI_SANDBOX_BWRAP: the bubblewrap program; by default the system's, else that of the extra `sandbox`."""
+    python: str = ""
+    """EVALSI_SANDBOX_PYTHON: the Python that runs inside; every user must be able to read it."""
+    control_group: Path | None = None
+    """EVALSI_SANDBOX_CGROUP: a version 2 control group that is delegated to the user of evalsi."""
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> "SandboxSettings":
+        names = environment.get("EVALSI_SANDBOX_DRIVERS", "").split(",")
+        program, group = environment.get("EVALSI_SANDBOX_BWRAP"), environment.get("EVALSI_SANDBOX_CGROUP")
+        return cls(
+            drivers=tuple(name.strip() for name in names if name.strip()),
+            bubblewrap=Path(program) if program else None,
+            python=environment.get("EVALSI_SANDBOX_PYTHON", ""),
+            control_group=Path(group) if group else None,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """All settings. Build it with `from_environment`; tests build it directly."""
 
@@ -56,6 +81,7 @@ class Settings:
     judge: JudgeDefaults = field(default_factory=JudgeDefaults)
     fence: AddressFence | None = None
     """Where addresses in specs may lead; a server sets it, because there it is not the operator who writes specs."""
+    sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """Where secrets are looked up by name; never printed, never stored."""
 
@@ -84,6 +110,7 @@ class Settings:
             github_step_summary=Path(summary) if summary else None,
             github_workspace=Path(workspace) if workspace else None,
             judge=judge,
+            sandbox=SandboxSettings.of(env),
             environment=env,
         )
 

@@ -1,0 +1,111 @@
+"""The agent: the first process of a sandbox's fence. It forks cells on request and never runs what is not its own.
+
+    python -I -S -c "…main()" CONTROL KIND DISK COUNTED PRELOAD READABLE JOIN…
+
+CONTROL is the descriptor of a socket to the host. The agent says "ready", or why it cannot be, and then gets one
+connection at a time, passed over the socket; each becomes a cell. When the host closes the socket, or dies, the agent
+ends, and with it, where it is process 1, everything inside.
+"""
+
+from __future__ import annotations
+
+import _socket
+import gc
+import os
+import sys
+
+from evalsi.guest import cell, fence, linux, python_program
+from evalsi.guest.channel import Channel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the module typing takes longer to import than all of ours
+    from typing import NoReturn
+
+PRELOADED = (
+    "abc", "bisect", "collections", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools",
+    "heapq", "io", "itertools", "json", "math", "operator", "random", "re", "string", "time", "types", "typing",
+)  # fmt: skip
+"""What programs import most. They share the agent's copies, which costs them nothing."""
+
+
+def main() -> NoReturn:
+    """Never returns."""
+    control, kind, disk, counted, preload, readable, *join = sys.argv[1:]
+    channel = Channel(int(control))
+    try:
+        for group in join:  # opened by the host, whose right to add a process counts
+            os.write(int(group), b"0")
+            os.close(int(group))
+        linux.set_dumpable(False)
+        shape = fence.Shape(
+            kind=kind, disk=disk, readable=tuple(filter(None, readable.split(":"))), counted=counted == "1"
+        )
+        surroundings = fence.Fence(shape)
+        if not surroundings.has_namespaces:
+            surroundings.enclose_agent()
+        if preload == "1":
+            import importlib
+
+            for name in PRELOADED:
+                importlib.import_module(name)
+    except BaseException as error:
+        channel.send(["failed", f"{type(error).__name__}: {error}"])
+        os._exit(1)
+    _hide()
+    os.environ.update(cell.usual_environment(disk))
+    gc.disable()  # a collection would touch, and so copy, every page that is shared with a parent
+    gc.collect()
+    gc.freeze()
+    null = os.open("/dev/null", os.O_RDWR)
+    os.dup2(null, 2)
+    channel.send(["ready", surroundings.landlock_version])
+    _make_cells(channel, surroundings)
+
+
+def _hide() -> None:
+    """A program that shares this interpreter is not to find us among its modules."""
+    sys.path.pop()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "evalsi"]:
+        del sys.modules[name]
+    sys.argv[:] = [python_program.FILE]
+    sys.dont_write_bytecode = True
+
+
+def _make_cells(channel: Channel, surroundings: fence.Fence) -> NoReturn:
+    control = _socket.socket(fileno=channel.descriptor)
+    while True:
+        connection = _receive_descriptor(control)
+        if connection is None:
+            if not surroundings.has_namespaces:
+                surroundings.end_all()
+            os._exit(0)
+        try:
+            child = surroundings.fork_cell()
+        except OSError as error:
+            Channel(connection).send(["failed", str(error)])
+            os.close(connection)
+            continue
+        if child == 0:
+            os.close(channel.descriptor)
+            cell.serve(Channel(connection), surroundings)
+        os.close(connection)
+        _reap()
+
+
+def _receive_descriptor(control: _socket.socket) -> int | None:
+    size = 4
+    data, ancillary, _, _ = control.recvmsg(1, _socket.CMSG_SPACE(size))
+    if not data or not ancillary:
+        return None
+    _, _, packed = ancillary[0]
+    descriptor = int.from_bytes(packed[:size], sys.byteorder)
+    os.set_inheritable(descriptor, False)
+    return descriptor
+
+
+def _reap() -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass

@@ -1,0 +1,213 @@
+"""Runs one program and watches it: what it says, within bounds, and how it ends, from the kernel alone.
+
+The parent is the only one that learns the exit status, and the program holds no descriptor but its three streams.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # what types come from takes longer to import than all of ours
+    from collections.abc import Callable
+
+    Become = Callable[[], object]
+    """Turns a forked child into the program; does not return."""
+    Hear = Callable[[int, bytes], object]
+    """Gets (1 for standard output or 2 for standard error, bytes)."""
+
+
+_READ_AT_ONCE = 1 << 16
+_DROPPED_BEFORE_CLOSING = 16
+"""Times the kept output that a program may say on top before its stream is closed: a build that talks a lot goes on, one
+that never stops is told."""
+_POLL_HANG_UP = select.POLLHUP | select.POLLRDHUP | select.POLLERR
+
+
+class Ending:
+    """How a program ended. `status` is that of `os.waitpid`."""
+
+    def __init__(
+        self, status: int, timed_out: bool, truncated: bool, duration_s: float, cpu_s: float, peak_memory_bytes: int
+    ) -> None:
+        self.status = status
+        self.timed_out = timed_out
+        self.truncated = truncated
+        self.duration_s = duration_s
+        self.cpu_s = cpu_s
+        self.peak_memory_bytes = peak_memory_bytes
+
+
+class Bounds:
+    """Until when, by `time.monotonic`, and how many bytes are kept of each stream."""
+
+    def __init__(self, ends_at: float, output_bytes: int) -> None:
+        self.ends_at = ends_at
+        self.output_bytes = output_bytes
+
+
+class HostGoneError(Exception):
+    """The host closed its end while a program ran."""
+
+
+def run_child(
+    become: Become,
+    stdin: bytes,
+    bounds: Bounds,
+    *,
+    hear: Hear,
+    end_all: Callable[[], None],
+    host: int,
+) -> Ending:
+    """Forks, runs `become` in the child, which must not return, and stays until it and all its descendants are gone.
+
+    Args:
+        hear: Gets (1 or 2, bytes) as the program says them, never more than is kept.
+        end_all: Kills whatever the program left behind.
+        host: The connection to the host, watched for its end.
+    """
+    started = time.monotonic()
+    stdin_read, stdin_write = os.pipe2(os.O_CLOEXEC)
+    stdout_read, stdout_write = os.pipe2(os.O_CLOEXEC)
+    stderr_read, stderr_write = os.pipe2(os.O_CLOEXEC)
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setsid()
+            os.dup2(stdin_read, 0)
+            os.dup2(stdout_write, 1)
+            os.dup2(stderr_write, 2)
+            become()
+        except BaseException as error:
+            os.write(2, f"evalsi: {type(error).__name__}: {error}\n".encode())
+        finally:
+            os._exit(126)
+    for descriptor in (stdin_read, stdout_write, stderr_write):
+        os.close(descriptor)
+    watch = _Watch(child, stdin_write, {stdout_read: 1, stderr_read: 2}, stdin, hear, bounds, host)
+    try:
+        timed_out = watch.until_end()
+    finally:
+        end_all()
+        watch.close()
+    status, cpu_s, peak_memory_bytes = _reap(child)
+    return Ending(
+        status=status,
+        timed_out=timed_out,
+        truncated=watch.truncated,
+        duration_s=time.monotonic() - started,
+        cpu_s=cpu_s,
+        peak_memory_bytes=peak_memory_bytes,
+    )
+
+
+def _reap(child: int) -> tuple[int, float, int]:
+    """Status of the program; processor seconds and largest memory of it and what it left. All of them are dead by now."""
+    _, status, usage = os.wait4(child, 0)
+    cpu_s, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+    while True:
+        try:
+            _, _, usage = os.wait4(-1, 0)
+        except ChildProcessError:
+            return status, cpu_s, peak << 10
+        cpu_s += usage.ru_utime + usage.ru_stime
+        peak = max(peak, usage.ru_maxrss)
+
+
+class _Watch:
+    """The pipes of a running program."""
+
+    def __init__(
+        self,
+        child: int,
+        stdin: int,
+        streams: dict[int, int],
+        data: bytes,
+        hear: Hear,
+        bounds: Bounds,
+        host: int,
+    ) -> None:
+        self.truncated = False
+        self._stdin = stdin
+        self._streams = streams
+        self._data = memoryview(data)
+        self._hear = hear
+        self._bounds = bounds
+        self._host = host
+        self._said = dict.fromkeys(streams.values(), 0)
+        self._ended = os.pidfd_open(child)
+        self._poll = select.poll()
+        self._poll.register(self._ended, select.POLLIN)
+        self._poll.register(host, select.POLLRDHUP)
+        for stream in streams:
+            self._poll.register(stream, select.POLLIN)
+        os.set_blocking(stdin, False)
+        if data:
+            self._poll.register(stdin, select.POLLOUT)
+        else:
+            self._close_stdin()
+
+    def until_end(self) -> bool:
+        """Until the program itself has ended and its streams are drained; whether time ran out before."""
+        has_ended = False
+        while not has_ended or self._streams:
+            left_s = self._bounds.ends_at - time.monotonic()
+            if left_s <= 0 and not has_ended:
+                return True
+            # A descendant may hold the streams open for ever: once the program has ended, only what is there is read.
+            events = self._poll.poll(0 if has_ended else left_s * 1000 + 1)
+            if has_ended and not events:
+                return False
+            for descriptor, event in events:
+                if descriptor == self._ended:
+                    has_ended = True
+                    self._poll.unregister(self._ended)
+                elif descriptor == self._host:
+                    if event & _POLL_HANG_UP:
+                        raise HostGoneError
+                elif descriptor == self._stdin:
+                    self._feed()
+                elif descriptor in self._streams:
+                    self._take(descriptor)
+            if has_ended and left_s < -1:
+                return False
+        return False
+
+    def close(self) -> None:
+        self._close_stdin()
+        for stream in self._streams:
+            os.close(stream)
+        self._streams = {}
+        os.close(self._ended)
+
+    def _feed(self) -> None:
+        try:
+            self._data = self._data[os.write(self._stdin, self._data[:_READ_AT_ONCE]) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._data = self._data[:0]
+        if not self._data:
+            self._poll.unregister(self._stdin)
+            self._close_stdin()
+
+    def _close_stdin(self) -> None:
+        if self._stdin >= 0:
+            os.close(self._stdin)
+            self._stdin = -1
+
+    def _take(self, descriptor: int) -> None:
+        data = os.read(descriptor, _READ_AT_ONCE)
+        number = self._streams[descriptor]
+        room = self._bounds.output_bytes - self._said[number]
+        self._said[number] += len(data)
+        if room > 0 and data:
+            self._hear(number, data[:room])
+        if len(data) > room and data:
+            self.truncated = True
+        if not data or self._said[number] > self._bounds.output_bytes * _DROPPED_BEFORE_CLOSING:
+            self._poll.unregister(descriptor)
+            os.close(descriptor)
+            del self._streams[descriptor]

@@ -1,0 +1,171 @@
+"""Files into a workspace and out of it, while no program of the sandbox runs.
+
+This happens inside the fence, so that whatever a program left lying about, links to elsewhere above all, can only reach
+what the program itself could. Links are never followed all the same, and only regular files come out.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the module typing takes longer to import than all of ours
+    from collections.abc import Iterator
+
+LARGEST_ARCHIVE = 256 << 20
+_DEEPEST = 64
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class WorkspaceError(Exception):
+    """A file cannot be written, or the workspace not packed; the text says why."""
+
+
+def write_file(path: str, content: bytes, mode: int) -> None:
+    """Puts a file below the current folder. Raises: WorkspaceError."""
+    *folders, name = path.split("/")
+    try:
+        folder = _open_folders(folders, make=True)
+        try:
+            _remove_file(name, folder)
+            file = os.open(
+                name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder
+            )
+            try:
+                data = memoryview(content)
+                while data:
+                    data = data[os.write(file, data) :]
+                os.fchmod(file, mode & 0o777)
+            finally:
+                os.close(file)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise WorkspaceError(f"{path}: {error.strerror}") from error
+
+
+def read_file(path: str, most_bytes: int) -> tuple[bytes, int] | None:
+    """Content and permission bits of a regular file below the current folder; None for whatever is none.
+
+    Raises: WorkspaceError: it is larger than `most_bytes`.
+    """
+    *folders, name = path.split("/")
+    try:
+        folder = _open_folders(folders, make=False)
+        try:
+            file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+        finally:
+            os.close(folder)
+    except OSError:
+        return None
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        if found.st_size > most_bytes:
+            raise WorkspaceError(f"{path} is larger than {most_bytes} bytes")
+        return _read_all(file, most_bytes), stat.S_IMODE(found.st_mode)
+    finally:
+        os.close(file)
+
+
+def pack() -> Iterator[tuple[str, str, int, bytes]]:
+    """(kind, path, mode, data) of everything below the current folder, parents first; kinds are folder, file and link.
+
+    Pipes, sockets and devices are left out. Raises: WorkspaceError: it is too large or nested too deeply.
+    """
+    left = LARGEST_ARCHIVE
+    waiting = [""]
+    while waiting:
+        above = waiting.pop()
+        if above.count("/") > _DEEPEST:
+            raise WorkspaceError(f"folders are nested more than {_DEEPEST} deep")
+        with os.scandir(above or ".") as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+        for entry in found:
+            path = above + entry.name
+            mode = entry.stat(follow_symlinks=False).st_mode
+            if stat.S_ISDIR(mode):
+                yield "folder", path, stat.S_IMODE(mode), b""
+                waiting.append(path + "/")
+            elif stat.S_ISLNK(mode):
+                yield "link", path, 0, os.fsencode(os.readlink(path))
+            elif stat.S_ISREG(mode):
+                read = read_file(path, left)
+                if read is not None:
+                    left -= len(read[0])
+                    yield "file", path, read[1], read[0]
+
+
+def unpack(kind: str, path: str, mode: int, data: bytes) -> None:
+    """Puts back what `pack` gave. Raises: WorkspaceError."""
+    try:
+        if kind == "folder":
+            os.mkdir(path)
+            os.chmod(path, mode | stat.S_IRWXU)
+        elif kind == "link":
+            os.symlink(os.fsdecode(data), path)
+        else:
+            write_file(path, data, mode)
+    except OSError as error:
+        raise WorkspaceError(f"{path}: {error.strerror}") from error
+
+
+def remove_everything(folder: str) -> None:
+    """Empties a folder, however deep the tree and whatever its permissions. Raises: OSError.
+
+    A folder found inside is moved to the top before it is entered, so no path grows long and no call is nested.
+    """
+    waiting = [folder]
+    count = 0
+    while waiting:
+        place = waiting.pop()
+        with os.scandir(place) as entries:
+            found = list(entries)
+        for entry in found:
+            if not entry.is_dir(follow_symlinks=False):
+                os.unlink(entry.path)
+                continue
+            os.chmod(entry.path, 0o700)
+            moved = f"{folder}/.removed-{os.getpid()}-{count}"
+            count += 1
+            os.rename(entry.path, moved)
+            waiting.append(moved)
+        if place != folder:
+            # What it held is at the top by now, so it is empty.
+            os.rmdir(place)
+
+
+def _open_folders(names: list[str], *, make: bool) -> int:
+    folder = os.open(".", _FOLDER)
+    for name in names:
+        try:
+            if make:
+                try:
+                    os.mkdir(name, 0o755, dir_fd=folder)
+                except FileExistsError:
+                    pass
+            inner = os.open(name, _FOLDER, dir_fd=folder)
+        finally:
+            os.close(folder)
+        folder = inner
+    return folder
+
+
+def _remove_file(name: str, folder: int) -> None:
+    try:
+        os.unlink(name, dir_fd=folder)
+    except OSError as error:
+        if error.errno != errno.ENOENT:
+            raise
+
+
+def _read_all(file: int, most_bytes: int) -> bytes:
+    parts: list[bytes] = []
+    left = most_bytes
+    while left and (part := os.read(file, min(left, 1 << 20))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)

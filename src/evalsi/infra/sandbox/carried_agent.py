@@ -1,0 +1,125 @@
+"""The agent as it is carried into a sandbox: an interpreter that the sandbox's user can run, and our modules, compiled.
+
+Our own interpreter is often out of reach of that user (below /root, say), so the first of a few that works for it is
+taken, by trying. Modules are compiled by that interpreter, since compiled code is of one version, and lie in a folder
+that a sandbox sees and cannot change.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from evalsi.core.errors import SandboxError
+
+_COMPILE = """
+import importlib.util, marshal, sys, os
+for name in sys.argv[2:]:
+    with open(os.path.join(sys.argv[1], name + ".py"), "rb") as file:
+        code = compile(file.read(), "/.evalsi/" + name + ".py", "exec", dont_inherit=True, optimize=1)
+    sys.stdout.buffer.write(name.encode() + b"\\0")
+    data = importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(code)
+    sys.stdout.buffer.write(len(data).to_bytes(4, "little") + data)
+"""
+_ASK = "import sys; assert sys.version_info >= (3, 9); print(sys.base_prefix)"
+_PATIENCE_S = 20.0
+_START = "import sys; sys.path.append({place!r}); from evalsi.guest.agent import main; main()"
+
+
+@dataclass(frozen=True)
+class CarriedAgent:
+    """`python` runs it; `prefix` is the interpreter's own folder; `folder` holds the compiled modules."""
+
+    python: str
+    prefix: str
+    folder: Path
+
+    def command(self, place: str) -> list[str]:
+        """The words that start the agent from a folder which the sandbox sees as `place`; its arguments follow."""
+        return [self.python, "-I", "-S", "-X", "utf8", "-c", _START.format(place=place)]
+
+
+def carry_agent(base: Path, user: int | None, chosen: str | None = None) -> CarriedAgent:
+    """Compiles the agent below `base`.
+
+    Args:
+        user: Who will run it; None for ourselves.
+        chosen: An operator's interpreter, the only one tried.
+
+    Raises: SandboxError: no interpreter works for that user.
+    """
+    tried: list[str] = []
+    for python in [chosen] if chosen else _interpreters():
+        folder = base / "agent"
+        try:
+            prefix = _compile(python, folder, user)
+        except (OSError, subprocess.SubprocessError) as error:
+            tried.append(f"{python} ({_why(error)})")
+            continue
+        return CarriedAgent(python=python, prefix=prefix, folder=folder)
+    raise SandboxError(
+        f"no Python that the sandbox's user can run: {', '.join(tried)}",
+        hint="install python3 where every user can read it, or set EVALSI_SANDBOX_PYTHON",
+    )
+
+
+def make_base() -> Path:
+    """A folder of our own that every user may enter, for what sandboxes see."""
+    base = Path(tempfile.mkdtemp(prefix="evalsi-sandbox-"))
+    base.chmod(0o711)
+    return base
+
+
+def remove_base(base: Path) -> None:
+    """Removes it with all that hostile programs left in it, however deep."""
+    subprocess.run(["rm", "-rf", "--one-file-system", "--", str(base)], check=False, stderr=subprocess.DEVNULL)
+
+
+def _interpreters() -> list[str]:
+    ours = Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    found = [str(ours), shutil.which("python3", path="/usr/bin:/usr/local/bin:/bin") or ""]
+    return [path for path in dict.fromkeys(found) if path and os.access(path, os.X_OK)]
+
+
+def _compile(python: str, folder: Path, user: int | None) -> str:
+    asked = _run([python, "-I", "-S", "-c", _ASK], user)
+    source = resources.files("evalsi.guest")
+    names = sorted(entry.name.removesuffix(".py") for entry in source.iterdir() if entry.name.endswith(".py"))
+    with resources.as_file(source) as path:
+        rest = _run([python, "-I", "-S", "-c", _COMPILE, str(path), *names], None)
+    target = folder / "evalsi" / "guest"
+    target.mkdir(parents=True, exist_ok=True)
+    while rest:
+        name, _, rest = rest.partition(b"\0")
+        length = int.from_bytes(rest[:4], "little")
+        (target / f"{name.decode()}.pyc").write_bytes(rest[4 : 4 + length])
+        rest = rest[4 + length :]
+    for each in (folder, *folder.rglob("*")):
+        each.chmod(0o755 if each.is_dir() else 0o644)
+    return asked.decode().strip()
+
+
+def _run(command: list[str], user: int | None) -> bytes:
+    """What it prints, run as `user`. Raises: OSError, CalledProcessError, TimeoutExpired."""
+    ended = subprocess.run(
+        command,
+        capture_output=True,
+        check=True,
+        timeout=_PATIENCE_S,
+        env={},
+        cwd="/",
+        user=user,
+        group=user,
+        extra_groups=None if user is None else [],
+    )
+    return ended.stdout
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return "it does not run" if isinstance(error, subprocess.CalledProcessError) else str(error)

@@ -1,0 +1,199 @@
+"""One cell as the port's `Sandbox`: requests in turn, every reply checked, and the end of the slot with the sandbox."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+
+import msgspec
+
+from evalsi.core.errors import SandboxError
+from evalsi.guest import wire
+from evalsi.infra.sandbox.cell_messages import (
+    check_path,
+    command_request,
+    execution_of,
+    files_value,
+    open_request,
+    read_files_reply,
+    unexpected,
+)
+from evalsi.infra.sandbox.connection import Connection
+from evalsi.infra.sandbox.slot import Slot
+from evalsi.ports.sandbox import (
+    AccessPolicy,
+    Execution,
+    FilesRead,
+    OutputPiece,
+    SandboxCommand,
+    SandboxFile,
+    SandboxOutcome,
+    SandboxSnapshot,
+    SandboxSpec,
+    SandboxStatistics,
+)
+from evalsi.schema import IsolationReport
+
+GRACE_S = 10.0
+"""Seconds beyond a command's own deadline after which the sandbox counts as broken."""
+_ANSWER_S = 60.0
+_STREAMS = {1: "stdout", 2: "stderr"}
+
+
+async def open_cell(
+    slot: Slot, spec: SandboxSpec, *, archive: bytes = b"", then: Sequence[wire.Value] = ()
+) -> Connection:
+    """A cell made as `spec` says; requests in `then` follow at once. Raises: SandboxError; UsageError: a path is wrong."""
+    opening = open_request(spec.limits, spec.environment, spec.files, archive)
+    if slot.group is not None:
+        try:
+            slot.group.bound(spec.limits)
+        except OSError as error:
+            raise SandboxError(f"the control group refuses the limits: {error.strerror}") from error
+    connection = slot.connect()
+    try:
+        async with asyncio.timeout(_ANSWER_S):
+            await connection.send(opening, *then)
+            reply = await connection.receive()
+        if reply != ["opened"]:
+            raise unexpected(reply)
+    except TimeoutError as error:
+        connection.close()
+        raise SandboxError("the sandbox did not open in time") from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+class CellSandbox:
+    """See `ports.sandbox.Sandbox`. `released` is called once, when the sandbox is gone."""
+
+    def __init__(
+        self,
+        slot: Slot,
+        connection: Connection,
+        spec: SandboxSpec,
+        isolation: IsolationReport,
+        released: Callable[["CellSandbox"], None],
+    ) -> None:
+        self._slot = slot
+        self._connection = connection
+        self._spec = spec
+        self._isolation = isolation
+        self._released = released
+        self._turn = asyncio.Lock()
+        self._is_gone = False
+
+    @property
+    def isolation(self) -> IsolationReport:
+        return self._isolation
+
+    def stream(self, command: SandboxCommand) -> AsyncIterator[OutputPiece | Execution]:
+        return self._stream(command)
+
+    async def execute(self, command: SandboxCommand) -> Execution:
+        said: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
+        ended = Execution(outcome=SandboxOutcome.RUNNER_FAILURE, reason="the sandbox has died")
+        async with contextlib.aclosing(self._stream(command)) as events:
+            async for event in events:
+                if isinstance(event, OutputPiece):
+                    said[event.stream].append(event.data)
+                else:
+                    ended = event
+        return _with_output(ended, b"".join(said["stdout"]), b"".join(said["stderr"]))
+
+    async def write_files(self, files: Sequence[SandboxFile]) -> None:
+        reply = await self._ask(["write", files_value(files)])
+        if reply != ["done"]:
+            raise unexpected(reply)
+
+    async def read_files(self, paths: Sequence[str], *, max_bytes: int = 64 << 20) -> FilesRead:
+        names: list[wire.Value] = [check_path(path) for path in paths]
+        return read_files_reply(await self._ask(["read", names, max_bytes]))
+
+    async def snapshot(self) -> SandboxSnapshot:
+        match await self._ask(["pack"]):
+            case ["archive", bytes(archive)]:
+                return SandboxSnapshot(spec=_without_files(self._spec), archive=archive)
+            case reply:
+                raise unexpected(reply)
+
+    async def statistics(self) -> SandboxStatistics:
+        match await self._ask(["usage"]):
+            case ["usage", int(commands), float(cpu_s), int(peak)]:
+                group = self._slot.group
+                counted = group.peak_memory_bytes() if group is not None else 0
+                return SandboxStatistics(commands=commands, cpu_s=cpu_s, peak_memory_bytes=counted or peak)
+            case reply:
+                raise unexpected(reply)
+
+    async def destroy(self) -> None:
+        if self._is_gone:
+            return
+        self._is_gone = True
+        self._connection.close()
+        try:
+            await self._slot.close()
+        finally:
+            self._released(self)
+
+    async def _stream(self, command: SandboxCommand) -> AsyncGenerator[OutputPiece | Execution]:
+        if command.policy is AccessPolicy.FULL:
+            reason = "a policy of full access was asked for, and nobody here grants it"
+            yield Execution(outcome=SandboxOutcome.DENIED, reason=reason)
+            return
+        limits = self._spec.limits
+        request = command_request(command, limits)
+        async with self._turn:
+            ended = False
+            try:
+                kills = self._memory_kills()
+                self._check_alive()
+                wait_s = min(limits.wall_s, command.deadline_s or limits.wall_s) + GRACE_S
+                ends_at = asyncio.get_running_loop().time() + wait_s
+                await self._connection.send(request)
+                while not ended:
+                    async with asyncio.timeout_at(ends_at):
+                        reply = await self._connection.receive()
+                    match reply:
+                        case ["said", int(stream), bytes(data)] if stream in _STREAMS:
+                            yield OutputPiece(_STREAMS[stream], data)
+                        case _:
+                            execution = execution_of(reply, limits, ran_out_of_memory=self._memory_kills() > kills)
+                            ended = True
+                            yield execution
+            except (SandboxError, TimeoutError) as error:
+                reason = "the sandbox did not answer in time" if isinstance(error, TimeoutError) else str(error)
+                yield Execution(outcome=SandboxOutcome.RUNNER_FAILURE, reason=reason)
+            finally:
+                if not ended:
+                    await self.destroy()
+
+    async def _ask(self, request: wire.Value) -> list[wire.Value]:
+        async with self._turn:
+            self._check_alive()
+            try:
+                async with asyncio.timeout(_ANSWER_S):
+                    await self._connection.send(request)
+                    return await self._connection.receive()
+            except TimeoutError as error:
+                await self.destroy()
+                raise SandboxError("the sandbox did not answer in time") from error
+            except asyncio.CancelledError:
+                await self.destroy()  # its answer would be taken for the next one's
+                raise
+
+    def _check_alive(self) -> None:
+        if self._is_gone:
+            raise SandboxError("the sandbox is destroyed")
+
+    def _memory_kills(self) -> int:
+        return self._slot.group.memory_kills() if self._slot.group is not None else 0
+
+
+def _with_output(execution: Execution, stdout: bytes, stderr: bytes) -> Execution:
+    return msgspec.structs.replace(execution, stdout=stdout, stderr=stderr)
+
+
+def _without_files(spec: SandboxSpec) -> SandboxSpec:
+    return msgspec.structs.replace(spec, files=())

@@ -1,0 +1,298 @@
+"""Control groups: what counts and bounds memory and processes of a whole sandbox, where the machine lets us have one.
+
+Two kinds are known: version 2, below a group that was delegated to us, and version 1 with a version 2 hierarchy beside
+it that has no controllers but can kill. Which works is found out by using it: a group is made, bounded, and must stop
+a program that wants more.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from evalsi.ports.sandbox import SandboxLimits
+
+_PROBE_BYTES = 32 << 20
+_OVERHEAD_BYTES = 24 << 20
+"""What the agent and the cell weigh themselves."""
+_OVERHEAD_PROCESSES = 4
+_ALLOCATE = (
+    "import os,sys\nfor g in sys.argv[1:]: os.write(int(g), b'0')\nx = bytearray(96 << 20)\n"
+    "for i in range(0, len(x), 4096): x[i] = 1\n"
+)
+
+
+class ControlGroup(Protocol):
+    """The group of one sandbox."""
+
+    def bound(self, limits: SandboxLimits) -> None:
+        """Raises: OSError: the kernel refuses the limit, as it does below what is in use."""
+        ...
+
+    def join_files(self) -> list[int]:
+        """Descriptors to which a process writes "0" to join; the caller closes them."""
+        ...
+
+    def memory_kills(self) -> int:
+        """How many processes were killed so far because the group was out of memory."""
+        ...
+
+    def peak_memory_bytes(self) -> int: ...
+
+    def close(self) -> None:
+        """Kills everything in the group and removes it."""
+        ...
+
+
+class ControlGroups(Protocol):
+    """Makes groups."""
+
+    @property
+    def kind(self) -> str: ...
+
+    def make(self, name: str) -> ControlGroup:
+        """Raises: OSError."""
+        ...
+
+
+@dataclass(frozen=True)
+class Found:
+    """The kind that works, or None and why none does."""
+
+    groups: ControlGroups | None
+    reason: str = ""
+
+
+def find_control_groups(delegated: Path | None) -> Found:
+    """Tries what there is, for real.
+
+    Args:
+        delegated: A version 2 group that an operator gave us; by default our own is tried.
+    """
+    reasons: list[str] = []
+    for candidate in (_version_2(delegated), _version_1()):
+        if isinstance(candidate, str):
+            reasons.append(candidate)
+            continue
+        problem = _try(candidate)
+        if not problem:
+            return Found(candidate)
+        reasons.append(f"{candidate.kind}: {problem}")
+    return Found(None, "; ".join(reasons))
+
+
+def _try(groups: ControlGroups) -> str:
+    """Why the groups do not hold; "" where they do."""
+    try:
+        group = groups.make(f"evalsi-probe-{os.getpid()}-{time.monotonic_ns()}")
+    except OSError as error:
+        return f"{error.strerror} ({error.filename})"
+    try:
+        group.bound(SandboxLimits(memory_mib=_PROBE_BYTES >> 20, processes=16))
+        joins = group.join_files()
+        try:
+            command = [sys.executable, "-I", "-S", "-c", _ALLOCATE, *map(str, joins)]
+            ended = subprocess.run(
+                command, pass_fds=joins, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20, check=False
+            )
+        finally:
+            for join in joins:
+                os.close(join)
+        if ended.returncode == 0:
+            return "the limit of memory did not hold"
+        return "" if group.memory_kills() else "a process over its memory was not counted"
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    finally:
+        group.close()
+
+
+class _Folders:
+    """The folders of one group, one in each hierarchy, and what is the same for both versions."""
+
+    def __init__(self, folders: list[Path]) -> None:
+        self._folders: list[Path] = []
+        self._bounds: tuple[int, int] | None = None
+        try:
+            for folder in folders:
+                folder.mkdir()
+                self._folders.append(folder)
+        except OSError:
+            self.close()
+            raise
+
+    def join_files(self) -> list[int]:
+        opened: list[int] = []
+        try:
+            for folder in self._folders:
+                opened.append(os.open(folder / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC))
+        except OSError:
+            for descriptor in opened:
+                os.close(descriptor)
+            raise
+        return opened
+
+    def bound(self, limits: SandboxLimits) -> None:
+        wanted = ((limits.memory_mib << 20) + _OVERHEAD_BYTES, limits.processes + _OVERHEAD_PROCESSES)
+        if wanted != self._bounds:
+            self.write_bounds(*wanted)
+            self._bounds = wanted
+
+    def write_bounds(self, memory_bytes: int, processes: int) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        for folder in reversed(self._folders):
+            until = time.monotonic() + 2.0
+            while True:
+                try:
+                    folder.rmdir()
+                    break
+                except FileNotFoundError:
+                    break
+                except OSError:
+                    if time.monotonic() > until:
+                        break
+                    _kill_all_in(folder)
+                    time.sleep(0.001)
+        self._folders = []
+
+
+class _VersionTwoGroup(_Folders):
+    def __init__(self, folder: Path) -> None:
+        super().__init__([folder])
+        self._folder = folder
+
+    def write_bounds(self, memory_bytes: int, processes: int) -> None:
+        (self._folder / "memory.max").write_text(str(memory_bytes))
+        with contextlib.suppress(OSError):  # a kernel without swap accounting has no such file
+            (self._folder / "memory.swap.max").write_text("0")
+        (self._folder / "pids.max").write_text(str(processes))
+
+    def memory_kills(self) -> int:
+        return _counter(self._folder / "memory.events", "oom_kill")
+
+    def peak_memory_bytes(self) -> int:
+        try:
+            return int((self._folder / "memory.peak").read_text())
+        except (OSError, ValueError):
+            return 0
+
+
+class _VersionTwo:
+    kind = "cgroup v2"
+
+    def __init__(self, above: Path) -> None:
+        self._above = above
+
+    def make(self, name: str) -> ControlGroup:
+        return _VersionTwoGroup(self._above / name)
+
+
+class _VersionOneGroup(_Folders):
+    def __init__(self, memory: Path, processes: Path, beside: list[Path]) -> None:
+        self._memory, self._processes = memory, processes
+        super().__init__([memory, processes, *beside])
+
+    def write_bounds(self, memory_bytes: int, processes: int) -> None:
+        # Memory with swap may never be the smaller one: which goes first depends on the direction.
+        files = ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes")
+        now = int((self._memory / files[0]).read_text())
+        for file in files if memory_bytes <= now else reversed(files):
+            if (self._memory / file).exists():
+                (self._memory / file).write_text(str(memory_bytes))
+        (self._processes / "pids.max").write_text(str(processes))
+
+    def memory_kills(self) -> int:
+        return _counter(self._memory / "memory.oom_control", "oom_kill")
+
+    def peak_memory_bytes(self) -> int:
+        try:
+            return int((self._memory / "memory.max_usage_in_bytes").read_text())
+        except (OSError, ValueError):
+            return 0
+
+
+class _VersionOne:
+    kind = "cgroup v1"
+
+    def __init__(self, memory: Path, processes: Path, beside: list[Path]) -> None:
+        self._memory, self._processes, self._beside = memory, processes, beside
+
+    def make(self, name: str) -> ControlGroup:
+        return _VersionOneGroup(self._memory / name, self._processes / name, [each / name for each in self._beside])
+
+
+def _version_2(delegated: Path | None) -> ControlGroups | str:
+    above = delegated or _own_group("", "cgroup2")
+    if above is None:
+        return "cgroup v2: not mounted"
+    try:
+        offered = (above / "cgroup.controllers").read_text().split()
+        if not {"memory", "pids"} <= set(offered):
+            return f"cgroup v2: {above} has no memory and pids controllers"
+        switched_on = (above / "cgroup.subtree_control").read_text().split()
+        if not {"memory", "pids"} <= set(switched_on):
+            (above / "cgroup.subtree_control").write_text("+memory +pids")
+    except OSError as error:
+        return f"cgroup v2: {above} is not delegated to us ({error.strerror})"
+    return _VersionTwo(above)
+
+
+def _version_1() -> ControlGroups | str:
+    memory, processes = _own_group("memory", "cgroup"), _own_group("pids", "cgroup")
+    if memory is None or processes is None:
+        return "cgroup v1: no memory and pids hierarchies"
+    beside = _own_group("", "cgroup2")
+    return _VersionOne(memory, processes, [beside] if beside is not None and os.access(beside, os.W_OK) else [])
+
+
+def _own_group(controller: str, kind: str) -> Path | None:
+    """The folder of our own group in the hierarchy of a controller, or in version 2's, "" by name."""
+    own = None
+    try:
+        groups = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+        mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    for line in groups:
+        _, names, path = line.split(":", 2)
+        if controller in names.split(","):
+            own = path
+    if own is None:
+        return None
+    for line in mounts:
+        before, _, after = line.partition(" - ")
+        _, _, _, root, point, *_ = before.split(" ")
+        mounted, _, options = after.split(" ")[:3]
+        if mounted == kind and (not controller or controller in options.split(",")):
+            inside = own.removeprefix(root.rstrip("/")) if own.startswith(root) else own
+            folder = Path(point + inside)
+            return folder if folder.is_dir() else Path(point)
+    return None
+
+
+def _counter(file: Path, name: str) -> int:
+    try:
+        for line in file.read_text(encoding="utf-8").splitlines():
+            key, _, value = line.partition(" ")
+            if key == name:
+                return int(value)
+    except OSError:
+        pass
+    return 0
+
+
+def _kill_all_in(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        (folder / "cgroup.kill").write_text("1")
+        return
+    with contextlib.suppress(OSError):
+        for word in (folder / "cgroup.procs").read_text(encoding="utf-8").split():
+            with contextlib.suppress(OSError):
+                os.kill(int(word), signal.SIGKILL)

@@ -1,0 +1,101 @@
+"""Slots kept warm: started ahead, lent for one cell at a time, thrown away after some use or any doubt."""
+
+import asyncio
+import collections
+import contextlib
+from collections.abc import AsyncGenerator
+
+from evalsi.infra.sandbox.slot import Circumstances, Slot, start_slot
+
+_CELLS_BEFORE_RETIRING = 512
+"""Forks of one agent share its address layout and hash seed; a program must not learn them from many before it."""
+
+
+class Doubt(Exception):
+    """Raised inside `SlotPool.lend` by whom the slot served, to have it thrown away. Nobody outside sees it."""
+
+
+class SlotPool:
+    """At most `places` slots for short cells, and any number taken for good."""
+
+    def __init__(self, shared: Circumstances, places: int) -> None:
+        self._shared = shared
+        self._free = places
+        self._idle: list[Slot] = []
+        self._waiting: collections.deque[asyncio.Future[None]] = collections.deque()
+        self._warming: set[asyncio.Task[None]] = set()
+        self._is_closed = False
+
+    @contextlib.asynccontextmanager
+    async def lend(self) -> AsyncGenerator[Slot]:
+        """A slot for one cell; it waits while every place is taken. An exception inside throws the slot away.
+
+        Raises: SandboxError: it does not start.
+        """
+        await self._take_place()
+        try:
+            slot = self._idle.pop() if self._idle else await start_slot(self._shared, preload=True)
+            try:
+                yield slot
+            except BaseException as error:
+                await slot.close()
+                if not isinstance(error, Doubt):
+                    raise
+            else:
+                if slot.cells >= _CELLS_BEFORE_RETIRING or self._is_closed:
+                    await slot.close()
+                else:
+                    self._idle.append(slot)
+        finally:
+            self._give_place()
+
+    async def take(self) -> Slot:
+        """A slot for good, warm where there is one; another is warmed in its place. Raises: SandboxError."""
+        if not self._idle:
+            return await start_slot(self._shared, preload=False)
+        slot = self._idle.pop()
+        self._warm()
+        return slot
+
+    async def warm(self, count: int) -> None:
+        """Starts slots until `count` are idle. Raises: SandboxError."""
+        while len(self._idle) < count:
+            self._idle.append(await start_slot(self._shared, preload=True))
+
+    async def close(self) -> None:
+        self._is_closed = True
+        for task in list(self._warming):
+            task.cancel()
+        await asyncio.gather(*self._warming, return_exceptions=True)
+        idle, self._idle = self._idle, []
+        await asyncio.gather(*(slot.close() for slot in idle))
+
+    def _warm(self) -> None:
+        async def start() -> None:
+            with contextlib.suppress(Exception):  # whoever needs it next will hear why
+                self._idle.append(await start_slot(self._shared, preload=True))
+
+        task = asyncio.get_running_loop().create_task(start())
+        self._warming.add(task)
+        task.add_done_callback(self._warming.discard)
+
+    async def _take_place(self) -> None:
+        if self._free:
+            self._free -= 1
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._give_place()
+            raise
+
+    def _give_place(self) -> None:
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1

@@ -1,0 +1,58 @@
+"""A rung of the ladder: one way of starting the agent behind a fence, and what that fence is worth."""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from evalsi.infra.sandbox.carried_agent import CarriedAgent
+from evalsi.schema import IsolationLevel
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartOrder:
+    """What a fence is to be started with. The descriptors are inherited; the caller closes its copies.
+
+    Args:
+        user: Whom the agent runs as; None for ourselves. A user of its own for every sandbox, where we may choose.
+        disk: A folder of the host that the user owns, for fences without mounts.
+        joins: Descriptors of control groups to join.
+        preload: Whether the agent is to import what programs import most.
+    """
+
+    control: int
+    user: int | None
+    disk: Path
+    joins: tuple[int, ...]
+    counted: bool
+    preload: bool
+
+
+class Rung(Protocol):
+    """One way of starting the agent."""
+
+    @property
+    def driver(self) -> str: ...
+
+    @property
+    def level(self) -> IsolationLevel: ...
+
+    @property
+    def remedy(self) -> str:
+        """How to make it work where it does not, as a sentence without its full stop."""
+        ...
+
+    def obstacle(self) -> str:
+        """Why it cannot even be tried here; "" where it can."""
+        ...
+
+    def start(self, agent: CarriedAgent, order: StartOrder) -> "subprocess.Popen[bytes]":
+        """Starts it, with a pipe at its standard error for the time until the agent says that it is ready.
+
+        To be called from a thread that lives as long as the sandbox. Raises: OSError.
+        """
+        ...
+
+    def notes(self, landlock_version: int) -> list[str]:
+        """What of the level's promises is not in force, given the kernel's version of Landlock."""
+        ...
