@@ -1,8 +1,6 @@
 import asyncio
-import contextlib
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +11,7 @@ from evalsi.engine.evaluate import Evaluation, RecordBatch
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext, evaluator, output
 from evalsi.schema import Content, ErrorKind, Fault, Record, Step, Trajectory
-from tests.engine.evaluators_for_tests import asking, batches, bound, columns_of, equal, graded, moody, record
+from tests.engine.evaluators_for_tests import asking, batches, bound, children, columns_of, equal, graded, moody, record
 
 
 def test_a_stuck_crashed_greedy_or_raising_evaluator_costs_one_record() -> None:
@@ -45,10 +43,10 @@ def test_no_worker_process_remains_when_grading_is_done_or_cancelled() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    before = _children()
+    before = children()
     asyncio.run(stop_early())
     graded(Panel(evaluators=bound(moody)), [record("a", "fine")])
-    assert _children() == before
+    assert children() == before
 
 
 def test_asking_evaluators_overlap_within_and_across_batches() -> None:
@@ -283,11 +281,3 @@ def test_stopping_lets_what_is_in_flight_finish_and_begins_nothing_more() -> Non
 async def _drain(source: Any) -> None:
     async for _ in source:
         pass
-
-
-def _children() -> set[str]:
-    found: set[str] = set()
-    for task in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(FileNotFoundError):
-            found |= set((task / "children").read_text().split())
-    return found
