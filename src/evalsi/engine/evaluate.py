@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Any
 
 from evalsi.core.errors import DeadlineError, MeasurementError, crossing, described
+from evalsi.core.giving_way import giving_way
 from evalsi.engine.carried_records import carried
 from evalsi.engine.columns import ColumnsBuilder, EvaluatorColumns
 from evalsi.engine.dataset_scope import DatasetFold
@@ -255,7 +256,7 @@ class Lanes:
         scope = asyncio.timeout(deadline_s)
         try:
             async with scope:
-                return await _foreign(evaluator.call(*subjects))
+                return await _foreign(evaluator.call(*subjects), deadline_s)
         except TimeoutError as error:
             if scope.expired():
                 fault = Fault.JUDGE if _asks_judge(evaluator) else Fault.EVALUATOR
@@ -267,13 +268,13 @@ def _asks_judge(evaluator: BoundEvaluator) -> bool:
     return "judge" in evaluator.definition.requires
 
 
-async def _foreign(value: Awaitable[Any]) -> Any:
+async def _foreign(value: Awaitable[Any], deadline_s: float) -> Any:
     """What foreign code gives. What it raises to end the task or the process is a failure of its own row.
 
     A cancellation that we asked for passes; our own Ctrl-C does too.
     """
     try:
-        return await value
+        return await giving_way(value, deadline_s)
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is None or task.cancelling():
