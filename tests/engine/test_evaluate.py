@@ -153,6 +153,24 @@ def test_an_asking_evaluator_that_tries_to_end_the_run_costs_one_record(raised: 
     assert columns.notes[1].error_kind is ErrorKind.EXCEPTION
 
 
+@pytest.mark.parametrize("how", ["holds the loop up", "stops the loop"])
+def test_an_asking_evaluator_that_takes_the_event_loop_costs_one_record(how: str) -> None:
+    @evaluator(name="selfish")
+    async def selfish(record: Record) -> bool:
+        await asyncio.sleep(0)
+        if record.id == "odd":
+            if how == "stops the loop":
+                asyncio.get_running_loop().stop()
+            time.sleep(1e6)
+        await asyncio.sleep(0.01)
+        return True
+
+    panel = Panel(evaluators=bound(selfish), deadline_s=1.0)
+    (columns,) = columns_of(panel, [record("a"), record("odd"), record("b")])
+    assert list(columns.outcomes) == [SCORED, ERROR, SCORED]
+    assert columns.notes[1].error_kind is (ErrorKind.TIMEOUT if how == "holds the loop up" else ErrorKind.EXCEPTION)
+
+
 @pytest.mark.parametrize("raised", [SystemExit(0), _WithoutTextError()])
 def test_an_evaluator_of_sessions_or_datasets_that_tries_to_end_the_run_costs_its_own_result(
     raised: BaseException,

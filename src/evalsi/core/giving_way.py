@@ -13,7 +13,7 @@ from time import monotonic
 from types import FrameType
 from typing import Any, TypeVar
 
-from evalsi.core.errors import DeadlineError, MeasurementError
+from evalsi.core.errors import DeadlineError
 from evalsi.core.overdue import OverdueError, alarm_is_free
 from evalsi.schema import Fault
 
@@ -37,7 +37,7 @@ async def giving_way(value: Awaitable[T], deadline_s: float, fault: Fault = Faul
         watch = _WATCHES[loop] = _LoopWatch(loop)
     patience_s = deadline_s / 2
     before = _PATIENCE_S.set(patience_s)
-    watch.enter()
+    watch.enter(patience_s)
     try:
         return await value
     except OverdueError:
@@ -56,14 +56,20 @@ class _LoopWatch:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = weakref.ref(loop)
         self._under_way = 0
+        self._beat_s = _BEAT_S
         self._beat_at = 0.0
         self._next_beat: asyncio.TimerHandle | None = None
         self._before: Any = None
         _keep_running(loop)
 
-    def enter(self) -> None:
+    def enter(self, patience_s: float) -> None:
         self._under_way += 1
-        if self._next_beat is None and alarm_is_free():
+        is_shorter = patience_s / 4 < self._beat_s
+        self._beat_s = min(self._beat_s, patience_s / 4)
+        if self._next_beat is not None and is_shorter:
+            self._next_beat.cancel()
+            self._beat()
+        elif self._next_beat is None and alarm_is_free():
             self._before = signal.signal(signal.SIGALRM, self._ring)
             self._beat()
 
@@ -79,17 +85,17 @@ class _LoopWatch:
         loop = self._loop()
         assert loop is not None
         self._beat_at = monotonic()
-        signal.setitimer(signal.ITIMER_REAL, 2 * _BEAT_S)
-        self._next_beat = loop.call_later(_BEAT_S, self._beat)
+        signal.setitimer(signal.ITIMER_REAL, 2 * self._beat_s)
+        self._next_beat = loop.call_later(self._beat_s, self._beat)
 
     def _ring(self, _signal: int, _frame: FrameType | None) -> None:
         patience_s = _PATIENCE_S.get()
-        left_s = _BEAT_S if patience_s is None else self._beat_at + patience_s - monotonic()
+        left_s = self._beat_s if patience_s is None else self._beat_at + patience_s - monotonic()
         if left_s > 0:
-            signal.setitimer(signal.ITIMER_REAL, min(left_s, 2 * _BEAT_S))
+            signal.setitimer(signal.ITIMER_REAL, min(left_s, 2 * self._beat_s))
             return
         self._beat_at = monotonic()
-        signal.setitimer(signal.ITIMER_REAL, 2 * _BEAT_S)
+        signal.setitimer(signal.ITIMER_REAL, 2 * self._beat_s)
         raise OverdueError
 
 
@@ -99,7 +105,7 @@ def _keep_running(loop: asyncio.AbstractEventLoop) -> None:
 
     def refuse() -> None:
         if _PATIENCE_S.get() is not None:
-            raise MeasurementError("it tried to stop the event loop")
+            raise RuntimeError("the event loop is not this code's to stop")
         stop()
 
     with contextlib.suppress(AttributeError):  # a loop that is no Python object
