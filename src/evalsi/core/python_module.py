@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from evalsi.core.errors import NotFoundError, PluginError, described
+from evalsi.core.errors import PluginError, UnknownNameError, described
 from evalsi.core.overdue import OverdueError, ended_after
 
 ANYTHING = (Exception, SystemExit)
@@ -39,24 +39,32 @@ def load_module(place: str, *, folder: Path | None = None, deadline_s: float = I
     """The module that `place` names.
 
     Args:
-        folder: What relative files are relative to, and where modules are looked for after everything installed.
+        folder: What relative files are relative to, and where modules are looked for after everything installed; the
+            current folder when None.
 
     Raises:
-        NotFoundError: there is no such file.
+        UnknownNameError: there is no such file or module.
         PluginError: it cannot be imported; says what it raised, or that it took longer than `deadline_s`.
     """
-    if folder is not None and str(folder.resolve()) not in sys.path:
-        sys.path.append(str(folder.resolve()))
+    home = str((folder or Path.cwd()).resolve())
+    if home not in sys.path:
+        sys.path.append(home)
     if place.endswith(".py"):
         return _load_file(Path(place) if folder is None else folder / place, deadline_s)
     with importing(f"module {place!r} cannot be imported", deadline_s=deadline_s):
-        return importlib.import_module(place)
+        try:
+            return importlib.import_module(place)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{place}.".startswith(f"{error.name}."):
+                raise
+            missing = error.name
+    raise UnknownNameError("module", missing, [path.stem for path in Path(home).glob("*.py")])
 
 
 def _load_file(path: Path, deadline_s: float) -> Any:
     """The module of a file, executed once per content: files of one name in two folders are two modules."""
     if not path.is_file():
-        raise NotFoundError(f"there is no file {str(path)!r}")
+        raise UnknownNameError("file", str(path), [str(each) for each in path.parent.glob("*.py")])
     try:
         content = path.read_bytes()
     except OSError as error:

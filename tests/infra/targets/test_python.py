@@ -12,7 +12,6 @@ from evalsi.core.content import text_of
 from evalsi.core.errors import (
     DeadlineError,
     InvalidSpecError,
-    NotFoundError,
     PluginError,
     ProviderError,
     TargetError,
@@ -250,7 +249,7 @@ def test_what_cannot_be_called_is_said_before_anything_is_asked(
 
 
 def test_a_file_that_is_not_there_and_a_name_without_a_function_are_named(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match=r"none\.py"):
+    with pytest.raises(UnknownNameError, match=r"none\.py"):
         make(tmp_path, python="none.py:answer")
     with pytest.raises(InvalidSpecError, match="names no callable"):
         make(tmp_path, python="agent")

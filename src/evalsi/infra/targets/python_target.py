@@ -31,7 +31,7 @@ from evalsi.core.errors import (
     described,
 )
 from evalsi.core.giving_way import giving_way
-from evalsi.datasets.careful_json import without_surrogates
+from evalsi.core.lone_surrogates import without_surrogates
 from evalsi.infra.targets.answer_pieces import EMPTY_NOTE, content_of, is_empty, trajectory_of, usage_of
 from evalsi.infra.targets.questions import Conversation, input_value, plain_message, visible_record
 from evalsi.ports.target import Answer, TargetTask
