@@ -6,7 +6,7 @@ never ends with a 0 that the command did not give. Signals that reach it alone a
 the whole group are not sent twice. The work dies with its watcher.
 
 `os._exit`, called from Python, does not even get that far: while a command works it raises `SystemExit`, which costs the
-record at hand. See decision 0013. This module is imported before any other of the command line, and forks while the process is small.
+record at hand. See decision 0013. This module is imported before the commands are, and forks while the process is small.
 """
 
 import os
@@ -14,6 +14,8 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
+
+from evalsi.cli.terminal import open_standard_streams
 
 _PASSED_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
 _SENT_BY_KERNEL = 0x80
@@ -34,6 +36,7 @@ def run_watched(work: Callable[[], int]) -> int:
     """
     if sys.platform != "linux":  # no sigwaitinfo, no death with the parent
         return work()
+    open_standard_streams()  # before the pipe, which would take the numbers of closed ones
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON | {signal.SIGCHLD})
     ended, ending = os.pipe()
