@@ -10,9 +10,17 @@ def main() -> None:
 
         print(__version__)
         return
+    from evalsi.cli.supervision import is_watched, run_watched
+
+    if is_watched(sys.argv[1:]):
+        sys.exit(run_watched(_run))
+    sys.exit(_run())
+
+
+def _run() -> int:
     from evalsi.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+    return run(sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
 import asyncio
-import contextlib
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +11,7 @@ from evalsi.engine.evaluate import Evaluation, RecordBatch
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext, evaluator, output
 from evalsi.schema import Content, ErrorKind, Fault, Record, Step, Trajectory
-from tests.engine.evaluators_for_tests import asking, batches, bound, columns_of, equal, graded, moody, record
+from tests.engine.evaluators_for_tests import asking, batches, bound, children, columns_of, equal, graded, moody, record
 
 
 def test_a_stuck_crashed_greedy_or_raising_evaluator_costs_one_record() -> None:
@@ -45,10 +43,10 @@ def test_no_worker_process_remains_when_grading_is_done_or_cancelled() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    before = _children()
+    before = children()
     asyncio.run(stop_early())
     graded(Panel(evaluators=bound(moody)), [record("a", "fine")])
-    assert _children() == before
+    assert children() == before
 
 
 def test_asking_evaluators_overlap_within_and_across_batches() -> None:
@@ -153,6 +151,24 @@ def test_an_asking_evaluator_that_tries_to_end_the_run_costs_one_record(raised: 
     (columns,) = columns_of(Panel(evaluators=bound(rude)), [record("a"), record("odd"), record("b")])
     assert list(columns.outcomes) == [SCORED, ERROR, SCORED]
     assert columns.notes[1].error_kind is ErrorKind.EXCEPTION
+
+
+@pytest.mark.parametrize("how", ["holds the loop up", "stops the loop"])
+def test_an_asking_evaluator_that_takes_the_event_loop_costs_one_record(how: str) -> None:
+    @evaluator(name="selfish")
+    async def selfish(record: Record) -> bool:
+        await asyncio.sleep(0)
+        if record.id == "odd":
+            if how == "stops the loop":
+                asyncio.get_running_loop().stop()
+            time.sleep(1e6)
+        await asyncio.sleep(0.01)
+        return True
+
+    panel = Panel(evaluators=bound(selfish), deadline_s=1.0)
+    (columns,) = columns_of(panel, [record("a"), record("odd"), record("b")])
+    assert list(columns.outcomes) == [SCORED, ERROR, SCORED]
+    assert columns.notes[1].error_kind is (ErrorKind.TIMEOUT if how == "holds the loop up" else ErrorKind.EXCEPTION)
 
 
 @pytest.mark.parametrize("raised", [SystemExit(0), _WithoutTextError()])
@@ -283,11 +299,3 @@ def test_stopping_lets_what_is_in_flight_finish_and_begins_nothing_more() -> Non
 async def _drain(source: Any) -> None:
     async for _ in source:
         pass
-
-
-def _children() -> set[str]:
-    found: set[str] = set()
-    for task in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(FileNotFoundError):
-            found |= set((task / "children").read_text().split())
-    return found

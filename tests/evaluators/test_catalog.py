@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsi.core.errors import EvalsiError, NotFoundError, PluginError, UnknownNameError, UsageError
+from evalsi.core.errors import EvalsiError, PluginError, UnknownNameError, UsageError
 from evalsi.evaluators.api import Definition
 from evalsi.evaluators.catalog import builtin_names, every_definition, load, packs
 from tests.command_line import environment
@@ -27,8 +27,8 @@ def test_a_built_in_has_several_names(reference: str) -> None:
         ("text/exact-match", UnknownNameError, "text/exact-match"),
         ("", UnknownNameError, "unknown evaluator ''"),
         ("exact-match@2.0.0", UsageError, "1.0.0 is"),
-        ("no_such_module:x", PluginError, "no_such_module"),
-        ("./none.py:x", NotFoundError, "none.py"),
+        ("no_such_module:x", UnknownNameError, "unknown module 'no_such_module'"),
+        ("./none.py:x", UnknownNameError, "unknown file 'none.py'"),
         (":x", PluginError, "cannot be imported"),
         ("json:dumps_", UnknownNameError, "dumps_"),
         ("json:__version__", UsageError, "neither a function nor a class|is no evaluator|unknown"),
@@ -37,6 +37,20 @@ def test_a_built_in_has_several_names(reference: str) -> None:
 def test_a_reference_that_leads_nowhere_says_so(reference: str, error: type[EvalsiError], said: str) -> None:
     with pytest.raises(error, match=said):
         load(reference)
+
+
+def test_a_module_of_the_current_folder_is_found_and_a_mistyped_one_is_named_with_the_nearest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each])
+    (tmp_path / "my_short_checks.py").write_text("import no_such_package\n\ndef it(record):\n    return True\n")
+    with pytest.raises(UnknownNameError, match="did you mean 'my_short_checks'"):
+        load("my_shrt_checks:it")
+    with pytest.raises(UnknownNameError, match=r"did you mean 'my_short_checks\.py'"):
+        load("my_shrt_checks.py:it")
+    with pytest.raises(PluginError, match="No module named 'no_such_package'"):
+        load("my_short_checks:it")
 
 
 def test_a_plain_function_of_a_module_is_an_evaluator() -> None:
@@ -104,7 +118,7 @@ def test_a_broken_plugin_breaks_only_itself(plugins: Path) -> None:
     wrong = {title: each for title, each in found.items() if isinstance(each, EvalsiError)}
     assert set(wrong) == {"nice-checks/broken", "nice-checks/exits", "nice-checks/number", "badpack", "empty"}
     assert "broken at import" in str(wrong["nice-checks/broken"])
-    with pytest.raises(PluginError, match="nice-checks cannot be loaded: broken at import"):
+    with pytest.raises(PluginError, match="nice-checks cannot be loaded: RuntimeError: broken at import"):
         load("broken")
     assert load("exact-match").name == "exact-match"
 

@@ -3,40 +3,68 @@
 import importlib
 import importlib.util
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from evalsi.core.errors import NotFoundError, PluginError, described
+from evalsi.core.errors import PluginError, UnknownNameError, described
+from evalsi.core.overdue import OverdueError, ended_after
 
 ANYTHING = (Exception, SystemExit)
-"""What the code of others may raise while it is imported; it must not end our process."""
+"""What the code of others may raise while it is called; it must not end our process."""
+IMPORT_DEADLINE_S = 120.0
 
 
-def load_module(place: str, *, folder: Path | None = None) -> Any:
+@contextmanager
+def importing(what: str, *, deadline_s: float = IMPORT_DEADLINE_S) -> Generator[None]:
+    """Types whatever the import of others' code in the block raises, and ends one that does not end.
+
+    Args:
+        what: What is imported and cannot be, as a sentence begins: "module 'x' cannot be imported".
+
+    Raises: PluginError: says what it raised, or that it took too long.
+    """
+    try:
+        with ended_after(deadline_s):
+            yield
+    except ANYTHING as error:
+        raise PluginError(f"{what}: {described(error)}") from error
+    except OverdueError:
+        raise PluginError(f"{what}: its import has not ended after {deadline_s:g} s") from None
+
+
+def load_module(place: str, *, folder: Path | None = None, deadline_s: float = IMPORT_DEADLINE_S) -> Any:
     """The module that `place` names.
 
     Args:
-        folder: What relative files are relative to, and where modules are looked for after everything installed.
+        folder: What relative files are relative to, and where modules are looked for after everything installed; the
+            current folder when None.
 
     Raises:
-        NotFoundError: there is no such file.
-        PluginError: it cannot be imported; says what it raised.
+        UnknownNameError: there is no such file or module.
+        PluginError: it cannot be imported; says what it raised, or that it took longer than `deadline_s`.
     """
-    if folder is not None and str(folder.resolve()) not in sys.path:
-        sys.path.append(str(folder.resolve()))
+    home = str((folder or Path.cwd()).resolve())
+    if home not in sys.path:
+        sys.path.append(home)
     if place.endswith(".py"):
-        return _load_file(Path(place) if folder is None else folder / place)
-    try:
-        return importlib.import_module(place)
-    except ANYTHING as error:
-        raise PluginError(f"module {place!r} cannot be imported: {described(error)}") from error
+        return _load_file(Path(place) if folder is None else folder / place, deadline_s)
+    with importing(f"module {place!r} cannot be imported", deadline_s=deadline_s):
+        try:
+            return importlib.import_module(place)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{place}.".startswith(f"{error.name}."):
+                raise
+            missing = error.name
+    raise UnknownNameError("module", missing, [path.stem for path in Path(home).glob("*.py")])
 
 
-def _load_file(path: Path) -> Any:
+def _load_file(path: Path, deadline_s: float) -> Any:
     """The module of a file, executed once per content: files of one name in two folders are two modules."""
     if not path.is_file():
-        raise NotFoundError(f"there is no file {str(path)!r}")
+        raise UnknownNameError("file", str(path), [str(each) for each in path.parent.glob("*.py")])
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -49,9 +77,10 @@ def _load_file(path: Path) -> Any:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        # Compiled here: the loader's bytecode cache goes by seconds, and a file edited within one would run as it was.
-        exec(compile(content, str(path), "exec"), module.__dict__)  # noqa: S102 - running the file is what was asked
-    except ANYTHING as error:
+        with importing(f"{path} cannot be loaded", deadline_s=deadline_s):
+            # Compiled here: the loader's bytecode cache goes by seconds, and a file edited within one would run as it was.
+            exec(compile(content, str(path), "exec"), module.__dict__)  # noqa: S102 - running the file is what was asked
+    except PluginError:
         del sys.modules[name]
-        raise PluginError(f"{path} cannot be loaded: {described(error)}") from error
+        raise
     return module

@@ -9,11 +9,11 @@ import math
 import re
 from typing import Any, NoReturn
 
+from evalsi.core.lone_surrogates import SURROGATE, without_surrogates
 from evalsi.datasets.rows import MAX_DEPTH, RowError
 
 # A string may lack its end: otherwise each escaped quote in it would be tried as a beginning, and time be quadratic.
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _NOT_NUMBERS = ("NaN", "Infinity", "-Infinity")
 
 
@@ -35,7 +35,7 @@ def read_json(text: bytes) -> tuple[Any, bool]:
         raise _fault(decoded) or RowError("a number has too many digits") from None
     if deeper_than(value, MAX_DEPTH):
         raise _fault(decoded) or RowError(_TOO_DEEP)
-    if _SURROGATE.search(decoded) or "\\ud" in decoded or "\\uD" in decoded:
+    if SURROGATE.search(decoded) or "\\ud" in decoded or "\\uD" in decoded:
         return without_surrogates(value)
     return value, False
 
@@ -160,15 +160,6 @@ def deeper_than(value: Any, levels: int) -> bool:
     if isinstance(value, list):
         return levels == 0 or any(deeper_than(inner, levels - 1) for inner in value)  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
     return False
-
-
-def without_surrogates(value: Any) -> tuple[Any, bool]:
-    """`value` with lone surrogates replaced by their escapes, and whether there were any."""
-    plain = json.dumps(value, ensure_ascii=False)
-    if not _SURROGATE.search(plain):
-        return value, False
-    # In the JSON text a surrogate stands only inside strings; there, an escaped backslash spells out its escape.
-    return json.loads(_SURROGATE.sub(lambda found: f"\\\\u{ord(found[0]):04x}", plain)), True
 
 
 def _skip_space(text: str, at: int) -> int:

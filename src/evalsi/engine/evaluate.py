@@ -2,7 +2,7 @@
 
 Score, Run, Watch and Reward all come through `Evaluation`, so deadlines, concurrency, isolation and the meaning of a
 failed score cannot differ between them. Computing evaluators that are bounded run right here, batch by batch; other
-computing ones run in workers that can be killed; asking ones run concurrently. Batches overlap while anything waits,
+computing ones, of whatever scope, run in processes that can be killed; asking ones run concurrently. Batches overlap while anything waits,
 and the number of records in flight is bounded, so memory does not grow with the dataset.
 """
 
@@ -13,8 +13,11 @@ from time import perf_counter
 from typing import Any
 
 from evalsi.core.errors import DeadlineError, MeasurementError, crossing, described
+from evalsi.core.giving_way import giving_way
+from evalsi.engine.carried_records import carried
 from evalsi.engine.columns import ColumnsBuilder, EvaluatorColumns
 from evalsi.engine.dataset_scope import DatasetFold
+from evalsi.engine.isolated_fold import IsolatedFold
 from evalsi.engine.measure import builder_for, measure, put_spans, record_failure, subjects_of
 from evalsi.engine.panel import Panel
 from evalsi.engine.session_scope import SessionGroups
@@ -62,7 +65,7 @@ class Evaluation:
         self._used_up = used_up
         self._baselines = baselines or {}
         self._stopped = stopped
-        self._folds = [DatasetFold(evaluator) for evaluator in panel.per_dataset]
+        self._folds = [DatasetFold(e) if e.bounded else IsolatedFold(e, panel) for e in panel.per_dataset]
         self._sessions = SessionGroups(panel.per_session)
         self._here = [e for e in panel.per_row if not e.is_async and e.bounded]
         self._isolated = [e for e in panel.per_row if not e.is_async and not e.bounded]
@@ -80,11 +83,22 @@ class Evaluation:
 
     def observe(self, batch: RecordBatch) -> None:
         """Lets dataset and session evaluators see a batch. Called once per batch, in order, by `grade`; a job that
-        resumes calls it for the batches it does not grade again.
+        resumes calls it for the batches it does not grade again. Inside an event loop, await `caught_up` first.
         """
+        encoded: bytes | None = None
         for fold in self._folds:
-            fold.add(batch.records)
+            if isinstance(fold, IsolatedFold):
+                encoded = encoded or carried(batch.records)
+                fold.add(encoded, len(batch.records))
+            else:
+                fold.add(batch.records)
         self._sessions.add(batch.records)
+
+    async def caught_up(self) -> None:
+        """Returns once `observe` will not have to wait for a slow dataset evaluator."""
+        for fold in self._folds:
+            if isinstance(fold, IsolatedFold):
+                await fold.caught_up()
 
     def lanes(self) -> "Lanes":
         """What the batches of this evaluation share; the caller closes them."""
@@ -123,6 +137,7 @@ class Evaluation:
                     if batch is None:
                         exhausted = True
                         break
+                    await self.caught_up()
                     self.observe(batch)
                     flying[asyncio.create_task(self.grade_one(batch, lanes))] = len(batch.records)
                 if not flying:
@@ -139,11 +154,11 @@ class Evaluation:
 
     async def finish(self) -> list[EvaluatorColumns]:
         """The results of dataset scope (one row each) and session scope (one row per session), once all is observed."""
-        results = [fold.reduce() for fold in self._folds]
+        results = [await fold.reduced() if isinstance(fold, IsolatedFold) else fold.reduce() for fold in self._folds]
         if self._sessions.evaluators:
             lanes = self.lanes()
             try:
-                results += await self._sessions.evaluate(lanes.ask)
+                results += await self._sessions.evaluate(lanes.ask, lanes.workers)
             finally:
                 await lanes.close()
         return results
@@ -241,7 +256,7 @@ class Lanes:
         scope = asyncio.timeout(deadline_s)
         try:
             async with scope:
-                return await _foreign(evaluator.call(*subjects))
+                return await _foreign(evaluator.call(*subjects), deadline_s)
         except TimeoutError as error:
             if scope.expired():
                 fault = Fault.JUDGE if _asks_judge(evaluator) else Fault.EVALUATOR
@@ -253,13 +268,13 @@ def _asks_judge(evaluator: BoundEvaluator) -> bool:
     return "judge" in evaluator.definition.requires
 
 
-async def _foreign(value: Awaitable[Any]) -> Any:
+async def _foreign(value: Awaitable[Any], deadline_s: float) -> Any:
     """What foreign code gives. What it raises to end the task or the process is a failure of its own row.
 
     A cancellation that we asked for passes; our own Ctrl-C does too.
     """
     try:
-        return await value
+        return await giving_way(value, deadline_s)
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is None or task.cancelling():

@@ -9,7 +9,7 @@ from math import isfinite
 from time import perf_counter
 from typing import Any
 
-from evalsi.core.errors import MeasurementError, ScoreError, SkipRecord, described
+from evalsi.core.errors import MeasurementError, ScoreError, SkipRecord, crossing, described
 from evalsi.engine.columns import SCORED, ColumnsBuilder, EvaluatorColumns
 from evalsi.engine.requirements import requirement_check
 from evalsi.evaluators.binding import BoundEvaluator
@@ -121,6 +121,16 @@ def measure_row(
             put_spans(builder, row, values)
         else:
             builder.put(row, call(*subjects))
+    except Exception as error:
+        record_failure(builder, row, error)
+
+
+def measure_session(evaluator: BoundEvaluator, builder: ColumnsBuilder, row: int, records: Sequence[Record]) -> None:
+    """The records of one session with a computing evaluator of session scope."""
+    assert evaluator.call is not None
+    try:
+        with crossing(evaluator.name):
+            builder.put(row, evaluator.call(records))
     except Exception as error:
         record_failure(builder, row, error)
 

@@ -3,8 +3,9 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from evalsi.engine.columns import ColumnsBuilder, EvaluatorColumns
-from evalsi.engine.measure import builder_for
+from evalsi.engine.columns import ColumnsBuilder, EvaluatorColumns, Note
+from evalsi.engine.measure import builder_for, measure_session
+from evalsi.engine.workers import WorkerPool
 from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.schema import Record
 
@@ -26,16 +27,27 @@ class SessionGroups:
             if session_id is not None:
                 self._records.setdefault(session_id, []).append(record)
 
-    async def evaluate(self, ask: Ask) -> list[EvaluatorColumns]:
+    async def evaluate(self, ask: Ask, workers: WorkerPool) -> list[EvaluatorColumns]:
         """One row per session, in the order in which sessions first appeared."""
         done: list[EvaluatorColumns] = []
         for evaluator in self.evaluators:
-            builder = builder_for(evaluator, len(self._records))
-            for row, (session_id, records) in enumerate(self._records.items()):
-                await ask(evaluator, builder, row, (records,))
-                builder.note(row).session_id = session_id
-            done.append(builder.result)
+            columns = await self._evaluate_one(evaluator, ask, workers)
+            for row, session_id in enumerate(self._records):
+                columns.notes.setdefault(row, Note(explanations={}, details={}, confidences={})).session_id = session_id
+            done.append(columns)
         return done
+
+    async def _evaluate_one(self, evaluator: BoundEvaluator, ask: Ask, workers: WorkerPool) -> EvaluatorColumns:
+        sessions = list(self._records.values())
+        if not evaluator.is_async and not evaluator.bounded:
+            return await workers.measure_rows(evaluator, sessions)
+        builder = builder_for(evaluator, len(sessions))
+        for row, records in enumerate(sessions):
+            if evaluator.is_async:
+                await ask(evaluator, builder, row, (records,))
+            else:
+                measure_session(evaluator, builder, row, records)
+        return builder.result
 
 
 def session_of(record: Record) -> str | None:

@@ -1,45 +1,38 @@
-"""Worker processes for evaluators that may hang, crash or eat memory: each can be killed and costs one record.
+"""Worker processes for evaluators of records and sessions that may hang, crash or eat memory: each costs one row.
 
-A worker is a fork of this process, so evaluators need not be importable there. It reads batches from a socket and
-sends back one message per record, so that the parent always knows which record it is stuck on. When a record passes
-its deadline the worker is killed and replaced; that record alone becomes an ERROR. A worker dies with its parent.
+A worker reads batches from a socket and sends back one message per row, so that the parent always knows which row it is
+stuck on. When a row passes its deadline the worker is killed and replaced; that row alone becomes an ERROR.
 """
 
 import asyncio
-import contextlib
-import ctypes
-import faulthandler
 import os
-import resource
-import signal
 import socket
-import struct
 import sys
-import threading
 from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
 import msgspec
 
-from evalsi.core.errors import DeadlineError, MeasurementError, WorkerCrashError
+from evalsi.core.errors import DeadlineError, MeasurementError, ScoreError, WorkerCrashError
+from evalsi.engine.carried_records import carried, carried_decoder
 from evalsi.engine.columns import CANCELLED, PENDING, ColumnsBuilder, EvaluatorColumns, Note
-from evalsi.engine.measure import builder_for, measure_row
+from evalsi.engine.forked_process import ForkedProcess, FrameBuffer, framed, frames
+from evalsi.engine.measure import builder_for, measure_row, measure_session
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.binding import BoundEvaluator
-from evalsi.schema import Record
+from evalsi.schema import Record, Scope
 
-_HEADER = struct.Struct("<I")
-_PR_SET_PDEATHSIG = 1
 can_fork = hasattr(os, "fork") and sys.platform != "win32"
 
 
 class _Job(msgspec.Struct, array_like=True):
-    """Rows `records` of the batch for evaluator `evaluator`, by its place in the panel."""
+    """Rows for evaluator `evaluator`, by its place in the panel. A row is what it is called with: the record; the record
+    and its baseline; or the records of a session.
+    """
 
     evaluator: int
-    records: list[Record]
-    baselines: list[Record | None] | None
+    rows: Sequence[Sequence[Record | None]]
 
 
 class _Row(msgspec.Struct, array_like=True):
@@ -50,7 +43,7 @@ class _Row(msgspec.Struct, array_like=True):
     note: Note | None
 
 
-_JOBS = msgspec.msgpack.Decoder(_Job)
+_decode_job = carried_decoder(_Job)
 _ROWS = msgspec.msgpack.Decoder(_Row)
 
 
@@ -67,17 +60,21 @@ class WorkerPool:
         self, evaluator: BoundEvaluator, records: Sequence[Record], baselines: Sequence[Record | None] | None = None
     ) -> EvaluatorColumns:
         """As `engine.measure.measure`, in a worker, each record within the panel's deadline."""
+        if baselines is None:
+            return await self.measure_rows(evaluator, [(record,) for record in records])
+        return await self.measure_rows(evaluator, list(zip(records, baselines, strict=True)))
+
+    async def measure_rows(
+        self, evaluator: BoundEvaluator, rows: Sequence[Sequence[Record | None]]
+    ) -> EvaluatorColumns:
+        """One value per row; a row is a record, a record and its baseline, or the records of a session."""
         async with self._slots:
-            builder = builder_for(evaluator, len(records))
+            builder = builder_for(evaluator, len(rows))
             started = perf_counter()
             row = 0
-            while row < len(records):
+            while row < len(rows):
                 worker = self._idle.pop() if self._idle else self._start()
-                rest = _Job(
-                    self._panel.evaluators.index(evaluator),
-                    list(records[row:]),
-                    list(baselines[row:]) if baselines is not None else None,
-                )
+                rest = _Job(self._panel.evaluators.index(evaluator), rows[row:])
                 row += await self._work(worker, rest, builder, row)
             builder.result.duration_s = perf_counter() - started
             return builder.result
@@ -91,8 +88,8 @@ class WorkerPool:
         """Takes rows until the job is done or the worker is lost; the rows that are settled now."""
         settled = 0
         try:
-            await worker.send(msgspec.msgpack.encode(job))
-            while settled < len(job.records):
+            await worker.send(carried(job))
+            while settled < len(job.rows):
                 async with asyncio.timeout(self._panel.deadline_s):
                     message = await worker.receive()
                 _take(builder, first + settled, _ROWS.decode(message))
@@ -112,7 +109,7 @@ class WorkerPool:
         return settled
 
     def _start(self) -> "_Worker":
-        worker = _Worker(self._panel, siblings=self._all)
+        worker = _Worker(self._panel)
         self._all.add(worker)
         return worker
 
@@ -122,57 +119,27 @@ class WorkerPool:
 
 
 class _Worker:
-    """One forked process and the socket to it."""
+    """One process that measures rows, spoken to from an event loop."""
 
-    def __init__(self, panel: Panel, siblings: "set[_Worker]") -> None:
-        ours, theirs = socket.socketpair()
-        parent = os.getpid()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        self.pid = os.fork()
-        if self.pid == 0:  # pragma: no cover - runs in the child
-            status = 1
-            try:
-                ours.close()
-                for sibling in siblings:  # a copy held here would hide the parent's death from them
-                    sibling._socket.close()
-                _serve(theirs, panel, parent)
-                status = 0
-            finally:
-                os._exit(status)
-        theirs.close()
-        ours.setblocking(False)
-        self._socket = ours
-        self._buffer = bytearray()
+    def __init__(self, panel: Panel) -> None:
+        self._process = ForkedProcess(lambda channel: _serve(channel, panel), panel.worker_memory_mib)
+        self._buffer = FrameBuffer()
         self._loop = asyncio.get_running_loop()
 
     async def send(self, message: bytes) -> None:
-        await self._loop.sock_sendall(self._socket, _HEADER.pack(len(message)) + message)
+        await self._loop.sock_sendall(self._process.socket, framed(message))
 
     async def receive(self) -> bytes:
-        while True:
-            if len(self._buffer) >= _HEADER.size:
-                (length,) = _HEADER.unpack_from(self._buffer)
-                if len(self._buffer) >= _HEADER.size + length:
-                    message = bytes(self._buffer[_HEADER.size : _HEADER.size + length])
-                    del self._buffer[: _HEADER.size + length]
-                    return message
-            data = await self._loop.sock_recv(self._socket, 1 << 16)
+        while (message := self._buffer.take()) is None:
+            data = await self._loop.sock_recv(self._process.socket, 1 << 16)
             if not data:
                 raise EOFError
-            self._buffer += data
+            self._buffer.add(data)
+        return message
 
     def kill(self) -> str:
-        """Kills and reaps the process; how it had ended, in words."""
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
-        self._socket.close()
-        try:
-            _, status = os.waitpid(self.pid, 0)
-        except ChildProcessError:
-            return "it was reaped elsewhere"
-        code = os.waitstatus_to_exitcode(status)
-        return f"exit status {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+        """See `ForkedProcess.kill`."""
+        return self._process.kill()
 
 
 def _take(builder: ColumnsBuilder, row: int, measured: _Row) -> None:
@@ -190,23 +157,24 @@ def _take(builder: ColumnsBuilder, row: int, measured: _Row) -> None:
         builder.result.notes[row] = measured.note
 
 
-def _serve(channel: socket.socket, panel: Panel, parent: int) -> None:  # pragma: no cover - runs in the child
+def _serve(channel: socket.socket, panel: Panel) -> None:  # pragma: no cover - runs in the child
     """The worker's loop: read a job, answer row by row, until the parent closes the socket."""
-    _become_worker(panel, parent)
-    stream = channel.makefile("rb")
-    while header := stream.read(_HEADER.size):
-        job = _JOBS.decode(stream.read(_HEADER.unpack(header)[0]))
+    for message in frames(channel.makefile("rb")):
+        job = _decode_job(message)
         evaluator = panel.evaluators[job.evaluator]
-        for index, record in enumerate(job.records):
-            baseline = job.baselines[index] if job.baselines is not None else None
-            message = msgspec.msgpack.encode(_measure_one(evaluator, record, baseline))
-            channel.sendall(_HEADER.pack(len(message)) + message)
+        for subjects in job.rows:
+            channel.sendall(framed(_encoded(evaluator, _measure_one(evaluator, subjects))))
 
 
-def _measure_one(evaluator: BoundEvaluator, record: Record, baseline: Record | None) -> _Row:
+def _measure_one(evaluator: BoundEvaluator, subjects: Sequence[Record | None]) -> _Row:
     builder = builder_for(evaluator, 1)
     try:
-        measure_row(evaluator, builder, 0, record, baseline)
+        if evaluator.scope is Scope.SESSION:
+            measure_session(evaluator, builder, 0, [record for record in subjects if record is not None])
+        else:
+            record, *baseline = subjects
+            assert record is not None
+            measure_row(evaluator, builder, 0, record, baseline[0] if baseline else None)
     except MemoryError:
         builder.fail(0, MeasurementError("the evaluator ran out of memory"))
     result = builder.result
@@ -219,21 +187,10 @@ def _measure_one(evaluator: BoundEvaluator, record: Record, baseline: Record | N
     return _Row(CANCELLED if outcome == PENDING else outcome, values, result.notes.get(0))
 
 
-def _become_worker(panel: Panel, parent: int) -> None:  # pragma: no cover - runs in the child
-    faulthandler.disable()  # a crash here is an outcome, not a bug of ours to print
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.set_wakeup_fd(-1)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(0)
-    limit = panel.worker_memory_mib << 20
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    null = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1):
-        os.dup2(null, stream)
-    # Whatever the parent's other threads were doing is not happening here.
-    threading.excepthook = lambda _: None
+def _encoded(evaluator: BoundEvaluator, row: _Row) -> bytes:  # pragma: no cover - runs in the child
+    try:
+        return msgspec.msgpack.encode(row)
+    except (TypeError, ValueError, OverflowError) as error:
+        builder = builder_for(evaluator, 1)
+        builder.fail(0, ScoreError(f"the result has no form that can be stored: {error}"))
+        return msgspec.msgpack.encode(_Row(builder.result.outcomes[0], {}, builder.result.notes.get(0)))

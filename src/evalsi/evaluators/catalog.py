@@ -15,8 +15,8 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from evalsi.core.errors import EvalsiError, PluginError, UnknownNameError, UsageError
-from evalsi.core.python_module import ANYTHING, load_module
+from evalsi.core.errors import EvalsiError, UnknownNameError, UsageError
+from evalsi.core.python_module import importing, load_module
 from evalsi.evaluators.api import Definition, evaluator
 from evalsi.evaluators.builtin import BUILTIN
 
@@ -104,10 +104,8 @@ def _load_builtin(pack: str, name: str) -> Definition:
 
 
 def _load_point(point: EntryPoint) -> Definition:
-    try:
+    with importing(f"evaluator {point.name!r} of {_distribution(point)} cannot be loaded"):
         loaded = point.load()
-    except ANYTHING as error:
-        raise PluginError(f"evaluator {point.name!r} of {_distribution(point)} cannot be loaded: {error}") from error
     return replace(_as_definition(loaded, point.value), pack=_distribution(point))
 
 
@@ -119,11 +117,9 @@ def _attempt(point: EntryPoint) -> Definition | EvalsiError:
 
 
 def _pack_definitions(point: EntryPoint) -> list[Definition]:
-    try:
+    with importing(f"pack {point.name!r} of {_distribution(point)} cannot be loaded"):
         loaded = point.load()
         members: list[Any] = list(loaded.evaluators)
-    except ANYTHING as error:
-        raise PluginError(f"pack {point.name!r} of {_distribution(point)} cannot be loaded: {error}") from error
     return [replace(_as_definition(member, point.value), pack=point.name) for member in members]
 
 

@@ -486,6 +486,7 @@ class _Asking:
         graded = GradedBatch(chunk.batch.first_row, chunk.batch.records, columns)
         self._unwritten += 1
         await asyncio.to_thread(self._recorder.write, graded)
+        await self._run.evaluation.caught_up()
         self._unwritten -= 1
         self._recorder.count(graded)
         self._run.observe_in_order(chunk.batch)

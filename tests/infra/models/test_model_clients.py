@@ -1,12 +1,16 @@
 """Models over HTTP, against the stand-in server: what is sent, what is read, and what happens when it fails."""
 
 import asyncio
+import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeVar
 
+import msgspec
 import pytest
 
 from evalsi.core.errors import InvalidSpecError, ProviderError, ReplyError
@@ -270,6 +274,61 @@ def test_a_failure_that_passes_is_asked_again(make: Any, broken: str) -> None:
         reply = ask(make(server))
         assert (reply.text, reply.retries) == ("4", 2)
         assert server.stats.requests == 3
+
+
+@contextmanager
+def answering(body: bytes, content_type: str = "application/json") -> Iterator[tuple[str, list[bytes]]]:
+    """A server that answers every question with `body`, and what it was asked."""
+    asked: list[bytes] = []
+
+    class Same(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(200)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's signature
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Same)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_web_page_at_the_address_is_said_at_once_and_not_asked_for_again() -> None:
+    page = b"\n<!DOCTYPE html><html><body>Welcome</body></html>"
+    with answering(page, "text/html") as (url, asked):
+        model = OpenAICompatibleModel(Access(base_url=url, api_key=KEY, retries=QUICK))
+        error = failure(model)
+        assert len(asked) == 1
+    assert (error.kind, error.may_retry) == (ErrorKind.PROVIDER_REJECTED, False)
+    assert "answered with a web page (HTML), not JSON; is the base URL right? Most end in /v1" in str(error)
+
+
+@pytest.mark.parametrize("escape", ["\\ud83d", "\\udc00"])
+def test_half_a_surrogate_pair_in_a_reply_is_its_escape_and_asked_once(escape: str) -> None:
+    message = '{"role": "assistant", "content": "so ' + escape + ' and"}'
+    body = '{"model": "m-1", "choices": [{"finish_reason": "stop", "message": ' + message + "}]}"
+    with answering(body.encode()) as (url, asked):
+        reply = ask(OpenAICompatibleModel(Access(base_url=url, api_key=KEY, retries=QUICK)))
+        assert len(asked) == 1
+    assert reply.text == f"so {escape} and"
+
+
+def test_half_a_surrogate_pair_in_a_verdict_can_be_stored() -> None:
+    form = JsonForm((TextField("reason"), NumberField("score", 0, 1)))
+    read = form.read(ChatReply(text='{"reason": "so \\ud83d", "score": 1}'))
+    assert read["reason"] == "so \\ud83d"
+    assert msgspec.json.decode(msgspec.json.encode(read)) == read
 
 
 def test_an_attempt_that_never_ends_is_ended_and_asked_again() -> None:

@@ -12,7 +12,6 @@ from evalsi.core.content import text_of
 from evalsi.core.errors import (
     DeadlineError,
     InvalidSpecError,
-    NotFoundError,
     PluginError,
     ProviderError,
     TargetError,
@@ -250,7 +249,31 @@ def test_what_cannot_be_called_is_said_before_anything_is_asked(
 
 
 def test_a_file_that_is_not_there_and_a_name_without_a_function_are_named(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match=r"none\.py"):
+    with pytest.raises(UnknownNameError, match=r"none\.py"):
         make(tmp_path, python="none.py:answer")
     with pytest.raises(InvalidSpecError, match="names no callable"):
         make(tmp_path, python="agent")
+
+
+@pytest.mark.parametrize(
+    ("taking", "kind"),
+    [("time.sleep(1e6)", ErrorKind.TIMEOUT), ("asyncio.get_running_loop().stop()", ErrorKind.TARGET)],
+)
+def test_an_async_callable_that_takes_the_event_loop_costs_its_own_answer(
+    tmp_path: Path, taking: str, kind: ErrorKind
+) -> None:
+    code = (
+        "import asyncio, time\n"
+        "async def answer(input):\n"
+        f"    if input == 'selfish':\n        {taking}\n"
+        "    await asyncio.sleep(0.05)\n    return input\n"
+    )
+    target = callable_of(tmp_path, code, timeout=1.0)
+
+    async def both() -> list[Any]:
+        asked = (target.answer(task(input={"text": text})) for text in ("selfish", "patient"))
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    selfish, patient = asyncio.run(both())
+    assert (selfish.kind, selfish.fault) == (kind, Fault.AGENT)
+    assert patient.output == Content(text="patient")

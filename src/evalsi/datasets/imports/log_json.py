@@ -10,7 +10,8 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from evalsi.datasets.careful_json import deeper_than, without_surrogates
+from evalsi.core.lone_surrogates import without_surrogates
+from evalsi.datasets.careful_json import deeper_than
 from evalsi.datasets.rows import MAX_DEPTH, RowError
 
 _MAX_LOG_DEPTH = MAX_DEPTH - 20

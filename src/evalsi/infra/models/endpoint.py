@@ -8,18 +8,20 @@ followed, because they could carry the key elsewhere; proxies are those the sett
 """
 
 import asyncio
+import json
 import re
 import ssl
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar, cast
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
 from evalsi.core.address_fence import AddressFence
 from evalsi.core.errors import InvalidSpecError, ProviderError
+from evalsi.core.lone_surrogates import without_surrogates
 from evalsi.infra.models.limits import Limiter, LimiterPool, Limits
 from evalsi.infra.models.payload import words_of_error
 from evalsi.infra.models.retries import CircuitBreaker, RetryPolicy, retry_after_s
@@ -40,6 +42,7 @@ _SHORTEST_SECRET = 4
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key|api)[-_][A-Za-z0-9_\-*]{8,}|\bBearer\s+\S{8,}", re.IGNORECASE)
 _SECRET_PARAMETERS = frozenset({"key", "api_key", "api-key", "apikey", "token", "access_token"})
 _BROKEN_STATUS = frozenset({408, 409, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
+_PAGE = re.compile(rb"\s*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _CROWDED_STATUS = frozenset({429, 503, 529})
 
 
@@ -156,12 +159,28 @@ async def read_object(incoming: Incoming) -> dict[str, Any]:
     """The body as a JSON object. Raises: Unreadable."""
     content = await incoming.content()
     try:
-        return _OBJECT.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        decoded = decode_json(content)
+    except ValueError as error:
         raise Unreadable("answered with a body that is no JSON object", content) from error
+    if not isinstance(decoded, dict):
+        raise Unreadable("answered with a body that is no JSON object", content)
+    return cast("dict[str, Any]", decoded)
 
 
-_OBJECT = msgspec.json.Decoder(dict[str, Any])
+def decode_json(content: bytes) -> Any:
+    """A provider's JSON. Halves of surrogate pairs, which models write now and then, become their escapes.
+
+    Raises: ValueError: it is none.
+    """
+    try:
+        return msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        value, _ = without_surrogates(json.loads(content, parse_constant=_refuse_constant))
+        return value
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no JSON")
 
 
 class Outgoing(msgspec.Struct, frozen=True, kw_only=True):
@@ -364,6 +383,8 @@ class Endpoint:
                 raise
             response.release()
         except Unreadable as error:
+            if _PAGE.match(error.content):
+                raise self._page(error.content) from error
             raise _Failure(self._error(error.message, error.content, kind=error.kind, retryable=True)) from error
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise self._no_answer(error) from error
@@ -447,6 +468,12 @@ class Endpoint:
             status=status,
             detail=self._redacted(content.decode(errors="replace"))[:4_000],
         )
+
+    def _page(self, content: bytes) -> _Failure:
+        """A web page where an answer should be: somebody else lives at this address, and asking again changes nothing."""
+        told = "answered with a web page (HTML), not JSON; is the base URL right? Most end in /v1"
+        error = self._error(told, content, kind=ErrorKind.PROVIDER_REJECTED)
+        return _Failure(error)
 
     def _redacted(self, text: str) -> str:
         access = self.access

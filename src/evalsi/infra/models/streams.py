@@ -8,9 +8,7 @@ import time
 from collections.abc import AsyncGenerator
 from typing import Any
 
-import msgspec
-
-from evalsi.infra.models.endpoint import Incoming, Unreadable
+from evalsi.infra.models.endpoint import Incoming, Unreadable, decode_json
 from evalsi.infra.models.payload import inner
 from evalsi.infra.models.server_sent_events import server_sent_events
 from evalsi.schema import ErrorKind
@@ -63,8 +61,8 @@ async def read_events(incoming: Incoming, streamed: StreamedBody) -> AsyncGenera
             continue
         streamed.received = [*streamed.received[-_SHOWN_EVENTS:], event.data]
         try:
-            decoded: Any = msgspec.json.decode(event.data)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            decoded: Any = decode_json(event.data.encode())
+        except ValueError as error:
             raise Unreadable("sent an event that is no JSON", event.data.encode()) from error
         if not isinstance(decoded, dict):
             raise Unreadable("sent an event that is no JSON object", event.data.encode())

@@ -3,7 +3,7 @@
 It gets what its parameters are named after, never the reference. What it raises is its own fault, unless it plainly tells
 of a provider behind it (an exception with an HTTP status, a refused connection).
 
-An `async` callable that misses its deadline is cancelled. A plain one runs in a thread, and a thread cannot be stopped: it
+An `async` callable that misses its deadline is cancelled, also where it holds the event loop up. A plain one runs in a thread, and a thread cannot be stopped: it
 is given up, another takes its place, and it does not keep the process from ending. What it still does, it does unseen.
 """
 
@@ -30,7 +30,8 @@ from evalsi.core.errors import (
     UnknownNameError,
     described,
 )
-from evalsi.datasets.careful_json import without_surrogates
+from evalsi.core.giving_way import giving_way
+from evalsi.core.lone_surrogates import without_surrogates
 from evalsi.infra.targets.answer_pieces import EMPTY_NOTE, content_of, is_empty, trajectory_of, usage_of
 from evalsi.infra.targets.questions import Conversation, input_value, plain_message, visible_record
 from evalsi.ports.target import Answer, TargetTask
@@ -129,9 +130,11 @@ class PythonTarget:
     async def _called(self, arguments: dict[str, Any]) -> Any:
         function = self._call.function
         if self._is_async:
-            return await function(**arguments)
+            return await giving_way(function(**arguments), self._call.deadline_s, Fault.AGENT)
         returned = await self._threads.run(lambda: function(**arguments))
-        return await returned if inspect.isawaitable(returned) else returned
+        if not inspect.isawaitable(returned):
+            return returned
+        return await giving_way(returned, self._call.deadline_s, Fault.AGENT)
 
     def _failed(self, error: BaseException) -> EvalsiError:
         message = f"{self._call.reference} raised {described(error)}"[:1_000]

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, cast
 import msgspec
 
 from evalsi.core.errors import InvalidParamsError, ReplyError
+from evalsi.core.lone_surrogates import without_surrogates
 from evalsi.judges.replies.label import comparable
 from evalsi.judges.replies.own_words import final_text, out_of_range, unreadable
 from evalsi.ports.chat_model import ChatReply
@@ -172,9 +173,14 @@ _NOTHING = object()
 
 def _decoded(text: str) -> Any:
     try:
-        return _DECODER.decode(text)
+        return _storable(_DECODER.decode(text))
     except (ValueError, RecursionError):
         return _NOTHING
+
+
+def _storable(value: Any) -> Any:
+    """The value without halves of surrogate pairs, which a model may write and nothing can store."""
+    return without_surrogates(value)[0]
 
 
 def _objects(text: str, material: Sequence[str]) -> list[Any] | None:
@@ -196,6 +202,7 @@ def _objects(text: str, material: Sequence[str]) -> list[Any] | None:
             continue
         try:
             value, stop = _DECODER.raw_decode(text, start)
+            value = _storable(value)
         except (ValueError, RecursionError):
             failures += 1
             if failures > _MOST_OPENINGS:

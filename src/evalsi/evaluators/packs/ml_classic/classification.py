@@ -227,6 +227,7 @@ def _chance_corrected(
 classification = evaluator(
     name="classification",
     scope="dataset",
+    bounded=True,
     requires=["output", "reference"],
     params=ClassificationParams,
     outputs=[

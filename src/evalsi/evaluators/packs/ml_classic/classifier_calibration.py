@@ -85,6 +85,7 @@ def _row(row: ReliabilityRow) -> dict[str, float | int | list[float] | None]:
 classifier_calibration = evaluator(
     name="classifier-calibration",
     scope="dataset",
+    bounded=True,
     requires=["reference"],
     params=ClassifierCalibrationParams,
     outputs=[

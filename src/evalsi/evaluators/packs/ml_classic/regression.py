@@ -100,6 +100,7 @@ class _ErrorSums:
 regression = evaluator(
     name="regression",
     scope="dataset",
+    bounded=True,
     requires=["output", "reference"],
     params=RegressionParams,
     outputs=[

@@ -114,6 +114,7 @@ class _Curves:
 roc_auc = evaluator(
     name="roc-auc",
     scope="dataset",
+    bounded=True,
     requires=["reference"],
     params=RocAucParams,
     outputs=[

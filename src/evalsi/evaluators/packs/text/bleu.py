@@ -61,6 +61,7 @@ class Bleu:
     name="corpus-bleu",
     version="1.0.0",
     scope="dataset",
+    bounded=True,
     requires=["output", "reference"],
     params=BleuParams,
     outputs=[output("corpus-bleu", low=0, high=1, description="BLEU of all records together.")],

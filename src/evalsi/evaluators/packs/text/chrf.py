@@ -73,6 +73,7 @@ class Chrf:
     name="corpus-chrf",
     version="1.0.0",
     scope="dataset",
+    bounded=True,
     requires=["output", "reference"],
     params=ChrfParams,
     outputs=[output("corpus-chrf", low=0, high=1, description="chrF of all records together.")],
