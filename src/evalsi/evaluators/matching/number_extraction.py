@@ -157,6 +157,7 @@ _RAISED = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+")
 _LOWERED_FROM_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _VULGAR = re.compile(r"([0-9]?)\s?([¼-¾⅐-⅞↉])")
 _LATEX_FRACTION = re.compile(r"([0-9]?)\s?\\[dtc]?frac\s?\{\s?([0-9.]{1,40})\s?\}\s?\{\s?([0-9.]{1,40})\s?\}")
+_JOINS = frozenset("^_")
 _ASIDE = 200
 """Characters before a number in which an open bracket makes it an aside."""
 
@@ -365,10 +366,8 @@ def _read(text: str, run: re.Match[str], european: bool) -> tuple[Number, int, b
                 point = "."
                 start -= 1
                 mark = earlier if start else ""
-        if mark.isascii() and mark.isalpha():
+        if mark != " " and (mark in _JOINS or (mark.isascii() and mark.isalpha())):
             return None  # part of a name: H2O, x2
-        if mark == "^" or mark == "_":
-            return None
     if point:
         fraction = _value("0." + run[0], european)
         if fraction is None:
@@ -407,6 +406,8 @@ def _read(text: str, run: re.Match[str], european: bool) -> tuple[Number, int, b
 
 
 def _with_suffix(text: str, end: int, number: Number, has_currency: bool) -> Number:
+    if end == len(text):
+        return number
     following = text[end : end + 2]
     if following.lstrip()[:1] not in _SUFFIX_STARTS:
         return number
