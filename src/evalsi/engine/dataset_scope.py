@@ -7,7 +7,7 @@ from evalsi.core.errors import MeasurementError, crossing, described
 from evalsi.core.python_module import ANYTHING
 from evalsi.engine.columns import EvaluatorColumns
 from evalsi.engine.measure import builder_for, record_failure
-from evalsi.engine.requirements import requirement_check
+from evalsi.engine.requirements import unmet
 from evalsi.engine.summary import MAX_REASONS
 from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.schema import Record
@@ -37,14 +37,10 @@ class DatasetFold:
 
     def add(self, records: Sequence[Record]) -> None:
         """Maps a batch and merges it. One record that cannot be mapped does not cost its batch."""
-        check = requirement_check(self.evaluator.definition.requires)
-        fit: list[Record] = []
-        for record in records:
-            reason = check(record) if check is not None else None
-            if reason is None:
-                fit.append(record)
-            else:
-                self.skipped[reason] = self.skipped.get(reason, 0) + 1
+        reasons = unmet(self.evaluator.definition.requires, records)
+        for reason in reasons.values():
+            self.skipped[reason] = self.skipped.get(reason, 0) + 1
+        fit = [record for row, record in enumerate(records) if row not in reasons]
         if not fit:
             return
         # The batch becomes one state first: the running one may be large, and is merged with once per batch.

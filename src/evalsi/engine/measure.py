@@ -5,13 +5,13 @@ costs its own row.
 """
 
 from collections.abc import Iterable, Sequence
-from math import isfinite
+from sys import float_info
 from time import perf_counter
 from typing import Any
 
 from evalsi.core.errors import MeasurementError, ScoreError, SkipRecord, crossing, described
 from evalsi.engine.columns import SCORED, ColumnsBuilder, EvaluatorColumns
-from evalsi.engine.requirements import requirement_check
+from evalsi.engine.requirements import unmet
 from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.schema import ErrorKind, Record, Scope, Step
 
@@ -47,7 +47,7 @@ def measure(
 def _measure_records(evaluator: BoundEvaluator, records: Sequence[Record], builder: ColumnsBuilder) -> None:
     call = evaluator.call
     assert call is not None
-    check = requirement_check(evaluator.definition.requires)
+    reasons = unmet(evaluator.definition.requires, records)
     outcomes = builder.result.outcomes
     column = builder.result.columns.get(builder.primary)
     spec = builder.specs.get(builder.primary)
@@ -58,20 +58,18 @@ def _measure_records(evaluator: BoundEvaluator, records: Sequence[Record], build
         else None
     )
     values = column.values if column is not None else []
-    low = spec.min if spec is not None and spec.min is not None else float("-inf")
-    high = spec.max if spec is not None and spec.max is not None else float("inf")
+    low = spec.min if spec is not None and spec.min is not None else -float_info.max
+    high = spec.max if spec is not None and spec.max is not None else float_info.max
     for row, record in enumerate(records):
-        if check is not None:
-            reason = check(record)
-            if reason is not None:
-                builder.skip(row, reason)
-                continue
+        if row in reasons:
+            builder.skip(row, reasons[row])
+            continue
         try:
             value = call(record)
         except Exception as error:
             record_failure(builder, row, error)
             continue
-        if value.__class__ is direct and low <= value <= high and isfinite(value):
+        if value.__class__ is direct and low <= value <= high:  # neither NaN nor infinite, then
             values[row] = value + 0.0
             outcomes[row] = SCORED
         else:
@@ -79,14 +77,10 @@ def _measure_records(evaluator: BoundEvaluator, records: Sequence[Record], build
 
 
 def _measure_batch(evaluator: BoundEvaluator, records: Sequence[Record], builder: ColumnsBuilder) -> None:
-    check = requirement_check(evaluator.definition.requires)
-    rows: list[int] = []
-    for row, record in enumerate(records):
-        reason = check(record) if check is not None else None
-        if reason is None:
-            rows.append(row)
-        else:
-            builder.skip(row, reason)
+    reasons = unmet(evaluator.definition.requires, records)
+    for row, reason in reasons.items():
+        builder.skip(row, reason)
+    rows = [row for row in range(len(records)) if row not in reasons]
     if not rows:
         return
     assert evaluator.call_batch is not None
@@ -139,8 +133,7 @@ def subjects_of(
     evaluator: BoundEvaluator, builder: ColumnsBuilder, row: int, record: Record, baseline: Record | None
 ) -> Sequence[Any] | None:
     """What the evaluator is to be called with: the record, the pair, or the steps. None when it does not apply."""
-    check = requirement_check(evaluator.definition.requires)
-    reason = check(record) if check is not None else None
+    reason = unmet(evaluator.definition.requires, (record,)).get(0)
     if reason is None and evaluator.scope is Scope.COMPARATIVE and baseline is None:
         reason = "the record has no baseline to compare with"
     if reason is None and evaluator.scope is Scope.SPAN and (record.trajectory is None or not record.trajectory.steps):

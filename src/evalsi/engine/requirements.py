@@ -1,42 +1,25 @@
-"""Whether a record carries what an evaluator needs; the reason when it does not."""
+"""Which records lack what an evaluator needs, and the reason, which is what such a row is skipped with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from evalsi.schema import Record
 
-Check = Callable[[Record], str | None]
-
-_CHECKS: dict[str, Check] = {
-    "input": lambda record: None if record.input is not None else "the record has no input",
-    "output": lambda record: None if record.output is not None else "the record has no output",
-    "reference": lambda record: None if record.reference is not None else "the record has no reference",
-    "context": lambda record: None if record.context else "the record has no context",
-    "trajectory": lambda record: None if record.trajectory is not None else "the record has no trajectory",
-    "usage": lambda record: None if record.usage is not None else "the record has no usage",
+# A batch at a time: a call per record and requirement would cost more than the quickest evaluators themselves.
+_LACKING: dict[str, Callable[[Sequence[Record]], list[int]]] = {
+    "input": lambda records: [row for row, record in enumerate(records) if record.input is None],
+    "output": lambda records: [row for row, record in enumerate(records) if record.output is None],
+    "reference": lambda records: [row for row, record in enumerate(records) if record.reference is None],
+    "context": lambda records: [row for row, record in enumerate(records) if not record.context],
+    "trajectory": lambda records: [row for row, record in enumerate(records) if record.trajectory is None],
+    "usage": lambda records: [row for row, record in enumerate(records) if record.usage is None],
 }
 
 
-def requirement_check(requires: frozenset[str]) -> Check | None:
-    """One function for all requirements; None when there are none to check on the record."""
-    checks = [check for name, check in _CHECKS.items() if name in requires]
-    if not checks:
-        return None
-    if requires == frozenset({"output"}):
-        return _CHECKS["output"]
-    if requires == frozenset({"output", "reference"}):
-        return _output_and_reference
-
-    def check_all(record: Record) -> str | None:
-        for check in checks:
-            reason = check(record)
-            if reason is not None:
-                return reason
-        return None
-
-    return check_all
-
-
-def _output_and_reference(record: Record) -> str | None:
-    if record.output is None:
-        return "the record has no output"
-    return None if record.reference is not None else "the record has no reference"
+def unmet(requires: frozenset[str], records: Sequence[Record]) -> dict[int, str]:
+    """Why a record cannot be measured, by row, of those that cannot."""
+    reasons: dict[int, str] = {}
+    for name, lacking in _LACKING.items():
+        if name in requires:
+            for row in lacking(records):
+                reasons.setdefault(row, f"the record has no {name}")
+    return reasons

@@ -5,13 +5,14 @@ are assembled as text, since building a million messages to print them would be 
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
-from evalsi.engine.columns import SCORED, Column, EvaluatorColumns, results
+from evalsi.engine.columns import SCORED, Column, EvaluatorColumns, result
 from evalsi.results.graded_run import GradedRun
 from evalsi.schema import EvaluationResult, ResultsLayout, json_codec
 
@@ -74,26 +75,11 @@ def _joined(parts: Iterable[bytes]) -> Iterator[bytes]:
 def result_lines_of(run: GradedRun) -> Iterator[list[str]]:
     """Every result as a JSON object, in lists of about a batch: per record in the panel's order, whole scopes last."""
     for rows in run.read_rows():
-        subjects = [subject_of(each) for each in rows.decoded(_IDENTIFIED)]
-        lanes = [result_lines(columns, subjects) for columns in rows.columns]
+        heads = _plain_heads(rows.record_lines) or [_head(each) for each in rows.decoded(_IDENTIFIED)]
+        lanes = [_result_lines(columns, heads) for columns in rows.columns]
         yield [line for row in zip(*lanes, strict=True) for line in row]
     for columns in run.whole:
-        yield result_lines(columns, [Subject.of("", 0)] * columns.rows)
-
-
-class Subject(NamedTuple):
-    """What a result is about: a record in a trial."""
-
-    record_id: str
-    trial: int
-    head: str
-    """The beginning of a result line: the id, and the trial where it is not the first."""
-
-    @classmethod
-    def of(cls, record_id: str, trial: int) -> "Subject":
-        identifier = _ENCODER.encode(record_id).decode()
-        suffix = f',"trial":{trial}' if trial else ""
-        return cls(record_id, trial, f'{{"record_id":{identifier}{suffix}')
+        yield _result_lines(columns, [_head(_Identified())] * columns.rows)
 
 
 class _Run(msgspec.Struct):
@@ -109,28 +95,48 @@ class _Identified(msgspec.Struct):
     provenance: _Origin | None = None
 
 
+class _Head(msgspec.Struct):
+    record_id: str
+    trial: int = 0
+
+
 _IDENTIFIED = msgspec.json.Decoder(_Identified)
+_HEAD = msgspec.json.Decoder(_Head)
+_PLAIN_ID = re.compile(rb'\{"id":("[^"\\]*")')
+"""What a record begins with, unless its id needs escapes."""
 
 
-def subject_of(found: _Identified) -> Subject:
-    """The id and trial of a record."""
+def _head(found: _Identified) -> str:
+    """The beginning of a result line: the record's id, and the trial where it is not the first."""
     run = found.provenance.run if found.provenance is not None else None
-    return Subject.of(found.id, run.trial if run is not None else 0)
+    trial = f',"trial":{run.trial}' if run is not None and run.trial else ""
+    return f'{{"record_id":{_ENCODER.encode(found.id).decode()}{trial}'
 
 
-def result_lines(columns: EvaluatorColumns, subjects: Sequence[Subject]) -> list[str]:
+def _plain_heads(lines: Sequence[bytes]) -> list[str] | None:
+    """The heads of records that need no decoding for them; None where one does, for escapes in its id or a trial."""
+    heads: list[str] = []
+    for line in lines:
+        found = _PLAIN_ID.match(line)
+        if found is None or b'"provenance"' in line or not found[1].isascii():
+            return None
+        heads.append(f'{{"record_id":{found[1].decode()}')
+    return heads
+
+
+def _result_lines(columns: EvaluatorColumns, heads: Sequence[str]) -> list[str]:
     """One JSON object per row."""
     held = list(columns.columns.values())
     if len(held) == 1 and held[0].kind in _NUMBERS:
-        lines = _plain_lines(columns, [subject.head for subject in subjects], held[0])
+        lines = _plain_lines(columns, heads, held[0])
         special = [row for row, code in enumerate(columns.outcomes) if code != SCORED or row in columns.notes]
     else:
         lines = [""] * columns.rows
-        special = list(range(columns.rows))
-    if special:
-        messages = list(results(columns, [each.record_id for each in subjects], [each.trial for each in subjects]))
-        for row in special:
-            lines[row] = _ENCODER.encode(result_dict(messages[row])).decode()
+        special = range(columns.rows)
+    for row in special:
+        subject = _HEAD.decode(heads[row] + "}")
+        message = result(columns, row, subject.record_id, subject.trial)
+        lines[row] = _ENCODER.encode(result_dict(message)).decode()
     return lines
 
 

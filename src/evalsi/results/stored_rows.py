@@ -3,8 +3,9 @@
 Its own module because both who writes a run and who reads one need exactly this form.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 import msgspec
@@ -25,17 +26,22 @@ _LINES = msgspec.json.Encoder()
 
 @dataclass(frozen=True)
 class GradedRows:
-    """Consecutive records and what was said about them. Records are decoded only when asked for."""
+    """Consecutive records and what was said about them. Either is decoded only when asked for."""
 
     first_row: int
     records_jsonl: bytes
-    columns: list[EvaluatorColumns]
+    results: list[EvaluatorColumns] | Callable[[], list[EvaluatorColumns]]
+    """The columns, or what makes them."""
     source: str = ""
     """Where they were read from, for errors."""
 
     @cached_property
     def record_lines(self) -> list[bytes]:
         return self.records_jsonl.splitlines()
+
+    @cached_property
+    def columns(self) -> list[EvaluatorColumns]:
+        return self.results() if callable(self.results) else self.results
 
     @cached_property
     def records(self) -> list[Record]:
@@ -64,4 +70,4 @@ def encode_records(records: list[Record]) -> bytes:
 
 
 def rows_of(segment: Segment) -> GradedRows:
-    return GradedRows(segment.first_row, segment.records, unpack(segment.results))
+    return GradedRows(segment.first_row, segment.records, partial(unpack, segment.results))

@@ -60,6 +60,9 @@ class _Spacing(dict[int, str]):
         return value
 
 
+_TELLING = 40
+"""Characters in which most texts have two words."""
+
 _CUTTING = _Cutting()
 _SPACING = _Spacing()
 
@@ -77,6 +80,11 @@ def separate(text: str) -> str:
 def squad_tokens(text: str) -> list[str]:
     """SQuAD words, with one token per character in scripts without blanks."""
     return squad_words(text if text.isascii() else separate(compose(text)))
+
+
+def has_squad_tokens(text: str) -> bool:
+    """Whether `squad_tokens` finds any. The beginning tells, where it holds two: the first is whole wherever it is cut."""
+    return (text.isascii() and len(squad_words(text[:_TELLING])) > 1) or bool(squad_tokens(text))
 
 
 def count_words(text: str) -> int:

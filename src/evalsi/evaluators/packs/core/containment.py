@@ -67,7 +67,8 @@ class _NeedleCheck:
             needle = self.form(text)
             if not needle:
                 raise SkipRecord(EMPTY_REFERENCE)
-            return self.holds(self.form(answer), needle) is not self.negate
+            haystack = needle if answer == text else self.form(answer)
+            return self.holds(haystack, needle) is not self.negate
         needles = [needle for text in reference_texts(record) if (needle := self.form(text))]
         if not needles:
             raise SkipRecord(EMPTY_REFERENCE)

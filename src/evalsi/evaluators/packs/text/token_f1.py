@@ -1,6 +1,6 @@
 """Token F1: the words an answer shares with its reference."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from evalsi.core.errors import SkipRecord
 from evalsi.evaluators.api import Record, Score, evaluator, output
@@ -12,7 +12,7 @@ from evalsi.evaluators.matching.record_text import (
     reference_texts,
 )
 from evalsi.evaluators.matching.text_normalization import collapse
-from evalsi.evaluators.matching.word_tokens import separate, squad_tokens
+from evalsi.evaluators.matching.word_tokens import has_squad_tokens, separate, squad_tokens
 
 
 class TokenF1Params(AnswerParams, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -43,21 +43,30 @@ class TokenF1:
     def __init__(self, params: TokenF1Params) -> None:
         self._read = answer_reader(params.reasoning_tags)
         self._tokens: Callable[[str], list[str]] = squad_tokens if params.squad_normalize else _written_words
+        self._has_tokens: Callable[[str], bool] = has_squad_tokens if params.squad_normalize else _has_words
         self._allow_empty = params.allow_empty_reference
         self._no_answer = Score(name="token-f1", number=0.0, explanation=NO_FINAL_ANSWER)
 
     def evaluate(self, record: Record) -> float | Score:
-        wanted = [self._tokens(text) for text in reference_texts(record, allow_empty=self._allow_empty)]
+        answer = self._read(record)
+        reference = record.reference
+        expected = reference.text if reference is not None else None
+        if expected is None:
+            return self._best(answer, reference_texts(record, allow_empty=self._allow_empty))
+        if answer == expected and (self._allow_empty or self._has_tokens(expected)):
+            return 1.0  # without cutting up what is the same
+        wanted = self._tokens(expected)
+        if not wanted and not self._allow_empty:
+            raise SkipRecord(EMPTY_REFERENCE)
+        return token_f1(self._tokens(answer), wanted) if answer is not None else self._no_answer
+
+    def _best(self, answer: str | None, references: Sequence[str]) -> float | Score:
+        wanted = [self._tokens(text) for text in references]
         if not self._allow_empty and not any(wanted):
             raise SkipRecord(EMPTY_REFERENCE)
-        answer = self._read(record)
         if answer is None:
             return self._no_answer
-        if record.reference is not None and answer == record.reference.text:
-            return 1.0
         given = self._tokens(answer)
-        if len(wanted) == 1:
-            return token_f1(given, wanted[0])
         return max(token_f1(given, tokens) for tokens in wanted)
 
 
@@ -89,3 +98,7 @@ def _shared(given: list[str], wanted: list[str]) -> int:
 
 def _written_words(text: str) -> list[str]:
     return separate(collapse(text)).split()
+
+
+def _has_words(text: str) -> bool:
+    return bool(collapse(text))
