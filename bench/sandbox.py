@@ -48,7 +48,7 @@ def left_behind() -> dict[str, int]:
         "cgroups": groups,
         "mounts": mounts,
         "descriptors": len(list(Path("/proc/self/fd").iterdir())),
-        "folders": len(list(Path("/tmp").glob("evalsi-sandbox-*"))),  # noqa: S108
+        "folders": len(list(Path("/tmp").glob("evalsi-sandbox-*"))),
     }
 
 
