@@ -14,6 +14,7 @@ from pathlib import Path
 from render_json import render_json
 from render_json_schema import render_json_schemas
 from render_methods import render_methods
+from render_openapi import render_openapi
 from render_pages import render_pages
 from render_structs import render_structs
 from render_wire import render_wire
@@ -69,6 +70,7 @@ def render(schema: Schema) -> dict[Path, bytes]:
         files[STRUCTS / name] = content
     for name, text in render_json_schemas(schema).items():
         files[JSON_SCHEMAS / name] = text.encode()
+    files[STRUCTS / "openapi.json"] = render_openapi(schema, "v1alpha1").encode()
     for name, text in render_pages(schema).items():
         files[PAGES / name] = text.encode()
     return files

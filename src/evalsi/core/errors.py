@@ -12,6 +12,10 @@ EvalsiError
 ├── TooLargeError             a request is larger than the server takes               exit 1 · HTTP 413
 ├── OverloadedError           a server has as much to do as it takes on               exit 1 · HTTP 503
 ├── CallDeadlineError         a call was not done within its time                     exit 1 · HTTP 504
+├── AlreadyExistsError        a name that is taken                                    exit 1 · HTTP 409
+├── UnauthenticatedError      a server asks who is calling, and was not told          exit 1 · HTTP 401
+├── ForbiddenError            the caller may not do this                              exit 1 · HTTP 403
+├── UnimplementedError        a method that this version does not serve               exit 1 · HTTP 501
 ├── StoreError                the store cannot be opened, read or written             exit 1 · HTTP 503
 │   └── StoreTooNewError      written by a later version
 ├── PluginError               a third-party evaluator cannot be loaded                exit 1 · HTTP 500
@@ -196,6 +200,34 @@ class CallDeadlineError(EvalsiError):
 
     code = "call-deadline"
     http_status = 504
+
+
+class AlreadyExistsError(EvalsiError):
+    """What was to be made exists already."""
+
+    code = "already-exists"
+    http_status = 409
+
+
+class UnauthenticatedError(EvalsiError):
+    """No credential that a server accepts. The message never says what was wrong with the one that was shown."""
+
+    code = "unauthenticated"
+    http_status = 401
+
+
+class ForbiddenError(EvalsiError):
+    """The caller is known and may not do this."""
+
+    code = "forbidden"
+    http_status = 403
+
+
+class UnimplementedError(EvalsiError):
+    """A method of the interface that this version does not serve."""
+
+    code = "unimplemented"
+    http_status = 501
 
 
 class StoreError(EvalsiError):

@@ -12,7 +12,7 @@ import signal
 import socket
 import struct
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalsi.core.errors import CallDeadlineError, OverloadedError, WorkerCrashError
@@ -29,6 +29,8 @@ class PoolPlan:
     name: str
     command: Sequence[str]
     """Program and arguments; the descriptor of its socket and our process id are added as the last two."""
+    environment: Mapping[str, str]
+    """All that the processes see of the environment."""
     workers: int
     """Most processes at once."""
     waiting: int = 64
@@ -94,7 +96,9 @@ class WorkerProcesses:
                 answer = await worker.ask(body)
         except TimeoutError:
             await self._replace(worker)
-            raise CallDeadlineError(f"the call was not done within {deadline_s:g} s, so its worker was stopped") from None
+            raise CallDeadlineError(
+                f"the call was not done within {deadline_s:g} s, so its worker was stopped"
+            ) from None
         except (EOFError, OSError):
             how = await self._replace(worker)
             raise WorkerCrashError(f"the process that worked on the call died: {how}") from None
@@ -123,6 +127,7 @@ class WorkerProcesses:
                 str(theirs.fileno()),
                 str(os.getpid()),
                 stdin=asyncio.subprocess.DEVNULL,
+                env=dict(self._plan.environment),
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,
             )

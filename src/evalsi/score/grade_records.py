@@ -6,11 +6,10 @@ always holds: every grade comes from `engine`, and what leaves here can be packe
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import msgspec
 
-from evalsi.core.errors import DuplicateIdError, UsageError
+from evalsi.core.errors import DuplicateIdError, UnknownNameError, UsageError
 from evalsi.engine.columns import EvaluatorColumns, pack, unpack
 from evalsi.engine.evaluate import Evaluation, RecordBatch
 from evalsi.engine.make_panel import bind_all
@@ -19,6 +18,7 @@ from evalsi.engine.summary import SummaryBuilder, SummaryPlan
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.evaluators.builtin import BUILTIN
+from evalsi.evaluators.catalog import load
 from evalsi.schema import CiMethod, EvaluatorRef, MetricSpec, MetricSummary, Record, Scope, SummaryOptions
 
 BATCH_RECORDS = 100
@@ -68,9 +68,7 @@ _PACKED = msgspec.msgpack.Decoder(_PackedGrading)
 
 def packed_grading(grading: Grading) -> bytes:
     """The grading as bytes, for another process."""
-    return msgspec.msgpack.encode(
-        _PackedGrading(list(grading.cards), pack(grading.columns), pack(grading.whole))
-    )
+    return msgspec.msgpack.encode(_PackedGrading(list(grading.cards), pack(grading.columns), pack(grading.whole)))
 
 
 def unpacked_grading(data: bytes) -> Grading:
@@ -94,7 +92,9 @@ def check_records(records: Sequence[Record], *, most: int) -> None:
         first = seen.setdefault(record.id, index)
         if first != index:
             what = f"the id {record.id!r}" if record.id else "no id"
-            raise DuplicateIdError(f"records[{first}] and records[{index}] both have {what}", where=f"records[{index}].id")
+            raise DuplicateIdError(
+                f"records[{first}] and records[{index}] both have {what}", where=f"records[{index}].id"
+            )
 
 
 def check_installed(evaluators: Sequence[EvaluatorRef]) -> None:
@@ -135,6 +135,17 @@ def is_our_own(choice: EvaluatorRef) -> bool:
     return any(name in names and pack_name in ("", "builtin", known) for known, names in BUILTIN.items())
 
 
+def judges_wanted(evaluators: Sequence[EvaluatorRef], judge: str) -> set[str]:
+    """Names of the judges that the evaluators will ask; "" is the one of those that name none.
+
+    Raises: EvalsiError: an evaluator cannot be loaded.
+    """
+    named = {choice.judge for choice in evaluators if choice.judge}
+    if judge or any("judge" in load(choice.ref).requires for choice in evaluators if not choice.judge):
+        named.add(judge)
+    return named
+
+
 def bind_panel(
     evaluators: Sequence[EvaluatorRef],
     judges: Mapping[str, EvalContext],
@@ -145,17 +156,14 @@ def bind_panel(
     """The panel of a request.
 
     Args:
-        judges: What evaluators are lent, by the name of a judge; under "" what those are lent that name none.
-        judge: The judge for those that name none.
+        judges: What evaluators are lent, by the name of a judge.
+        judge: The judge for those that name none; "" for the usual one, where there is one.
         limits: Deadlines and widths, by default the panel's own.
     Raises: EvalsiError: what is wrong with an evaluator, its params or its judge.
     """
     if judge and judge not in judges:
-        from evalsi.core.errors import UnknownNameError
-
         raise UnknownNameError("judge", judge, [name for name in judges if name], where="judge")
-    context = judges.get(judge) or judges.get("") or EvalContext()
-    bound = bind_all(evaluators, context, judges)
+    bound = bind_all(evaluators, judges.get(judge, EvalContext()), judges)
     return Panel(evaluators=bound) if limits is None else replace(limits, evaluators=bound)
 
 
@@ -184,12 +192,8 @@ async def grade_records(panel: Panel, records: list[Record]) -> Grading:
     return Grading([EvaluatorCard.of(one) for one in panel.evaluators], columns, await evaluation.finish())
 
 
-def summarize(
-    grading: Grading, records: Sequence[Record], plan: SummaryPlan
-) -> list[MetricSummary]:
+def summarize(grading: Grading, records: Sequence[Record], plan: SummaryPlan) -> list[MetricSummary]:
     """The summaries of a grading, in the order of its evaluators."""
     builder = SummaryBuilder(grading.cards, plan)
     builder.add(0, len(records), grading.columns, lambda: records)
     return builder.finish(grading.whole)
-
-

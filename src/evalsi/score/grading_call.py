@@ -4,7 +4,7 @@ Its own module because both ends must agree and neither may know the other. Erro
 the server answers with the same sentence as if it had graded itself.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -15,7 +15,14 @@ from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import manifest_of
 from evalsi.evaluators.catalog import every_definition
 from evalsi.schema import EvaluatorManifest, EvaluatorRef, Record
-from evalsi.score.grade_records import Grading, bind_panel, grade_records, packed_grading, unpacked_grading
+from evalsi.score.grade_records import (
+    Grading,
+    bind_panel,
+    grade_records,
+    judges_wanted,
+    packed_grading,
+    unpacked_grading,
+)
 
 
 class GradeCall(msgspec.Struct, tag="grade", array_like=True):
@@ -53,9 +60,13 @@ _ANSWERS = msgspec.msgpack.Decoder(GradeAnswer | CatalogAnswer | ErrorAnswer)
 
 @dataclass(frozen=True, kw_only=True)
 class GradingTools:
-    """What a worker grades with. It is made once; the judges in it are opened anew for each call."""
+    """What a worker grades with. It is made once and serves every call, on one event loop."""
 
-    judges: Mapping[str, EvalContext] = field(default_factory=dict[str, EvalContext])
+    lend: Callable[[set[str]], Mapping[str, EvalContext]] = lambda _: {}
+    """What evaluators are lent, by the name of the judge in it, for the names that there are judges for.
+
+    Raises: EvalsiError: a judge is not set up right.
+    """
     limits: Panel = field(default_factory=lambda: Panel(evaluators=()))
 
 
@@ -74,7 +85,8 @@ async def answer_call(body: bytes, tools: GradingTools) -> bytes:
     try:
         if isinstance(call, CatalogCall):
             return msgspec.msgpack.encode(_catalog())
-        panel = bind_panel(call.evaluators, tools.judges, judge=call.judge, limits=tools.limits)
+        judges = tools.lend(judges_wanted(call.evaluators, call.judge))
+        panel = bind_panel(call.evaluators, judges, judge=call.judge, limits=tools.limits)
         grading = await grade_records(panel, call.records)
         return msgspec.msgpack.encode(GradeAnswer(packed_grading(grading)))
     except EvalsiError as error:

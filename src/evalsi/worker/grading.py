@@ -26,11 +26,11 @@ def main(arguments: Sequence[str]) -> int:
     _die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tools = grading_tools(Settings.from_environment())
-    with socket.socket(fileno=descriptor) as channel:
+    with socket.socket(fileno=descriptor) as channel, asyncio.Runner() as runner:
         stream = channel.makefile("rb")
         while header := stream.read(_HEADER.size):
             body = stream.read(_HEADER.unpack(header)[0])
-            answer = asyncio.run(answer_call(body, tools))
+            answer = runner.run(answer_call(body, tools))
             channel.sendall(_HEADER.pack(len(answer)) + answer)
     return 0
 

@@ -1,0 +1,1 @@
+"""The service methods, each written once: Struct in, Struct out, whatever protocol carried them."""
