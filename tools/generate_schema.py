@@ -11,6 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from render_checks import render_checks
 from render_json import render_json
 from render_json_schema import render_json_schemas
 from render_methods import render_methods
@@ -64,7 +65,7 @@ def lint() -> bool:
 def render(schema: Schema) -> dict[Path, bytes]:
     """Content of every generated file by its path below the root."""
     files: dict[Path, bytes] = {}
-    for name, text in (render_structs(schema) | render_json(schema) | render_methods(schema)).items():
+    for name, text in (render_structs(schema) | render_json(schema) | render_methods(schema) | render_checks(schema)).items():
         files[STRUCTS / name] = text.encode()
     for name, content in render_wire(schema).items():
         files[STRUCTS / name] = content

@@ -5,16 +5,18 @@ the two equal byte for byte. A row with anything to tell but its value goes thro
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import msgspec
 
 from evalsi.engine.columns import SCORED, EvaluatorColumns, results
 from evalsi.schema import EvaluationResult, MetricSummary, Outcome, Score
 from evalsi.schema.json_codec import encode_camel
+from evalsi.schema.json_text import duration_text
 from evalsi.score.grade_records import Grading
 
-_HERE = "\x00evalsi\x00"
-"""Stands for a record's id while a line is prepared. No text of ours holds it."""
+_ID, _NUMBER, _SECONDS = "\x00id\x00", 1.2345678901234567e-300, 98765432.123456789
+"""Stand for the id, the value and the time while a line is prepared. Nothing else in it can be the same."""
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -48,15 +50,21 @@ def _lines(columns: EvaluatorColumns, ids: Sequence[str], names: Sequence[bytes]
         return [encode_camel(one) for one in results(columns, ids)]
     column = held[0]
     special = [row for row, code in enumerate(columns.outcomes) if code != SCORED or row in columns.notes]
-    share_s = columns.duration_s / columns.rows if columns.rows else 0.0
+    took = duration_text(columns.duration_s / columns.rows).encode() if columns.rows else b""
     if column.kind == "passed":
-        verdicts = {value: _around(columns, share_s, passed=value == 1.0) for value in (0.0, 1.0)}
-        pairs = [verdicts.get(value) for value in column.values]
-        lines = [pair[0] + name + pair[1] if pair else b"" for pair, name in zip(pairs, names, strict=True)]
+        ends: dict[float, tuple[bytes, bytes]] = {}
+        for verdict in (0.0, 1.0):
+            before, between, after = _around(columns.evaluator, columns.ref, column.output, verdict == 1.0)
+            ends[verdict] = before, between + took + after
+        lines = [
+            pair[0] + name + pair[1] if (pair := ends.get(value)) is not None else b""
+            for value, name in zip(column.values, names, strict=True)
+        ]
     else:
-        before, between, after = _around_number(columns, share_s)
+        before, between, later, after = _around(columns.evaluator, columns.ref, column.output, None)
+        end = later + took + after
         numbers = map(_ENCODER.encode, column.values)
-        lines = [before + name + between + number + after for name, number in zip(names, numbers, strict=True)]
+        lines = [before + name + between + number + end for name, number in zip(names, numbers, strict=True)]
     if special:
         messages = list(results(columns, ids))
         for row in special:
@@ -64,33 +72,23 @@ def _lines(columns: EvaluatorColumns, ids: Sequence[str], names: Sequence[bytes]
     return lines
 
 
-def _around(columns: EvaluatorColumns, share_s: float, *, passed: bool) -> tuple[bytes, bytes]:
-    """What stands before and after the record's id."""
-    score = Score(name=next(iter(columns.columns)), passed=passed)
-    before, after = _prepared(columns, share_s, score).split(_ENCODER.encode(_HERE))
-    return before, after
-
-
-def _around_number(columns: EvaluatorColumns, share_s: float) -> tuple[bytes, bytes, bytes]:
-    """What stands before the record's id, between it and the number, and after that."""
-    score = Score(name=next(iter(columns.columns)), number=_SENTINEL)
-    before, rest = _prepared(columns, share_s, score).split(_ENCODER.encode(_HERE))
-    between, after = rest.split(_ENCODER.encode(_SENTINEL))
-    return before, between, after
-
-
-_SENTINEL = 1.2345678901234567e-300
-"""A number that no name, time or other field can hold by chance."""
-
-
-def _prepared(columns: EvaluatorColumns, share_s: float, score: Score) -> bytes:
-    return encode_camel(
+@lru_cache(maxsize=4096)
+def _around(evaluator: str, ref: str, output: str, passed: bool | None) -> list[bytes]:
+    """What stands around the id, the value (where it is a number, so `passed` is None) and the time of a scored row."""
+    number = _NUMBER if passed is None else None
+    text = encode_camel(
         EvaluationResult(
-            record_id=_HERE,
-            evaluator=columns.evaluator,
-            evaluator_ref=columns.ref,
+            record_id=_ID,
+            evaluator=evaluator,
+            evaluator_ref=ref,
             outcome=Outcome.SCORED,
-            scores=[score],
-            duration=share_s,
+            scores=[Score(name=output, passed=passed, number=number)],
+            duration=_SECONDS,
         )
     )
+    places = [_ENCODER.encode(_ID), *([_ENCODER.encode(_NUMBER)] if passed is None else [])]
+    parts: list[bytes] = []
+    for place in (*places, duration_text(_SECONDS).encode()):
+        part, text = text.split(place)
+        parts.append(part)
+    return [*parts, text]
