@@ -65,7 +65,9 @@ def lint() -> bool:
 def render(schema: Schema) -> dict[Path, bytes]:
     """Content of every generated file by its path below the root."""
     files: dict[Path, bytes] = {}
-    for name, text in (render_structs(schema) | render_json(schema) | render_methods(schema) | render_checks(schema)).items():
+    for name, text in (
+        render_structs(schema) | render_json(schema) | render_methods(schema) | render_checks(schema)
+    ).items():
         files[STRUCTS / name] = text.encode()
     for name, content in render_wire(schema).items():
         files[STRUCTS / name] = content

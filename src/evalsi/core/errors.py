@@ -45,7 +45,6 @@ from typing import ClassVar
 
 from evalsi.schema import ErrorKind, Fault
 
-
 GRPC_STATUSES = {400: 3, 401: 16, 403: 7, 404: 5, 409: 6, 413: 8, 422: 9, 429: 8, 501: 12, 503: 14, 504: 4}
 """gRPC status by HTTP status; 13, INTERNAL, for what is not listed."""
 

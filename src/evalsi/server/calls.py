@@ -5,7 +5,7 @@ before the caller was found out and admitted, and every call is counted and logg
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -96,7 +96,7 @@ class Door:
 
     async def stream(
         self, served: ServedMethod, requests: AsyncIterator[msgspec.Struct] | msgspec.Struct, arrival: Arrival
-    ) -> AsyncIterator[msgspec.Struct]:
+    ) -> AsyncGenerator[msgspec.Struct]:
         """Makes a call with a stream of answers."""
         async with self._watched(served, arrival) as course:
             caller = await self._enter(course, arrival)
@@ -111,7 +111,7 @@ class Door:
 
     async def _admitted(
         self, served: ServedMethod, requests: AsyncIterator[msgspec.Struct], caller: Caller
-    ) -> AsyncIterator[msgspec.Struct]:
+    ) -> AsyncGenerator[msgspec.Struct]:
         """The requests of a stream, of which the first one says what it is about."""
         first = True
         async for request in requests:
@@ -134,7 +134,7 @@ class Door:
         return self.longest_call_s if arrival.deadline_s is None else min(arrival.deadline_s, self.longest_call_s)
 
     @asynccontextmanager
-    async def _watched(self, served: ServedMethod, arrival: Arrival) -> AsyncIterator[_Course]:
+    async def _watched(self, served: ServedMethod, arrival: Arrival) -> AsyncGenerator[_Course]:
         course = _Course()
         self.under_way.add(course)
         self.measures.in_flight.inc()

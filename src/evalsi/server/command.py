@@ -62,7 +62,7 @@ def serve(
     workers: int | None,
     log_level: str,
 ) -> None:
-    """Serve evaluations over gRPC, REST, gRPC-Web and Connect, all on one port.
+    r"""Serve evaluations over gRPC, REST, gRPC-Web and Connect, all on one port.
 
     The log is a JSON object a line on standard error. SIGTERM and Ctrl-C stop the server within five seconds; calls
     under way are finished first.

@@ -9,7 +9,7 @@ import gzip
 import re
 import secrets
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -73,7 +73,7 @@ class Exchange:
     def content_type(self) -> str:
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
-    async def pieces(self) -> AsyncIterator[bytes]:
+    async def pieces(self) -> AsyncGenerator[bytes]:
         """The body as it comes, still packed.
 
         Raises: TooLargeError, CallDeadlineError: the client sent too much, or nothing for too long. ClientGoneError.

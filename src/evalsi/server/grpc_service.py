@@ -5,18 +5,16 @@ service. What always holds: a fault is told as the status of the error tree, wit
 """
 
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import grpc
 import grpc.aio
 import msgspec
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
-from grpc_health.v1 import health_pb2
-from grpc_health.v1.health import aio as health_aio
-from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2
 from grpc_reflection.v1alpha._async import ReflectionServicer
 
@@ -27,6 +25,7 @@ from evalsi.server.calls import Arrival, Door
 from evalsi.server.fault import fault_of
 from evalsi.server.served_method import ServedMethod
 
+_Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 _STATUS = {status.value[0]: status for status in grpc.StatusCode}
 _REFLECTIONS = ("grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection")
 _HEALTH = "grpc.health.v1.Health"
@@ -47,8 +46,8 @@ class GrpcService:
                 ("grpc.so_reuseport", 0),
             ]
         )
-        self._health = health_aio.HealthServicer()
-        add_HealthServicer_to_server(self._health, self._server)
+        self._health: Any = cast("Any", health).aio.HealthServicer()
+        cast("Any", health_pb2_grpc).add_HealthServicer_to_server(self._health, self._server)
         for name in self._names:
             handlers = {one.method.name: self._handler(one) for one in served if one.method.service == name}
             self._add(name, handlers)
@@ -65,7 +64,7 @@ class GrpcService:
         await self._health.enter_graceful_shutdown()
         await self._server.stop(grace_s)
 
-    def _add(self, name: str, handlers: dict[str, grpc.RpcMethodHandler]) -> None:
+    def _add(self, name: str, handlers: dict[str, _Handler]) -> None:
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(name, handlers),))
 
     def _add_reflection(self) -> None:
@@ -77,7 +76,7 @@ class GrpcService:
             if file.name not in known:
                 pool.Add(file)
                 known.add(file.name)
-        servicer = ReflectionServicer([*self._names, _HEALTH, *_REFLECTIONS], pool)
+        servicer: Any = ReflectionServicer([*self._names, _HEALTH, *_REFLECTIONS], pool)
         handler = grpc.stream_stream_rpc_method_handler(
             servicer.ServerReflectionInfo,
             request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
@@ -86,7 +85,7 @@ class GrpcService:
         for name in _REFLECTIONS:
             self._add(name, {"ServerReflectionInfo": handler})
 
-    def _handler(self, served: ServedMethod) -> grpc.RpcMethodHandler:
+    def _handler(self, served: ServedMethod) -> _Handler:
         match served.method.client_streams, served.method.server_streams:
             case False, False:
                 return grpc.unary_unary_rpc_method_handler(self._unary(served))
@@ -118,7 +117,7 @@ class GrpcService:
         return answer
 
     def _stream(self, served: ServedMethod) -> Any:
-        async def answers(sent: Any, context: Any) -> AsyncIterator[bytes]:
+        async def answers(sent: Any, context: Any) -> AsyncGenerator[bytes]:
             arrival = _arrival(context)
             try:
                 request = _read_all(sent, served) if served.method.client_streams else _read(sent, served)
@@ -154,7 +153,7 @@ def _read(sent: bytes, served: ServedMethod) -> msgspec.Struct:
     return request
 
 
-async def _read_all(sent: AsyncIterator[bytes], served: ServedMethod) -> AsyncIterator[msgspec.Struct]:
+async def _read_all(sent: AsyncIterator[bytes], served: ServedMethod) -> AsyncGenerator[msgspec.Struct]:
     async for one in sent:
         yield _read(one, served)
 
@@ -176,7 +175,7 @@ def _arrival(context: Any) -> Arrival:
 
 async def _tell(context: Any, error: Exception, arrival: Arrival) -> Any:
     fault = fault_of(error)
-    trailers = [("x-request-id", arrival.request_id), ("evalsi-error", fault.code)]
+    trailers: list[tuple[str, str | bytes]] = [("x-request-id", arrival.request_id), ("evalsi-error", fault.code)]
     if fault.field:
         trailers.append(("evalsi-field-bin", fault.field.encode()))
     if fault.retry_after_s is not None:

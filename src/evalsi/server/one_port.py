@@ -78,9 +78,7 @@ class OnePort:
         for task in list(self._state.tasks):
             task.cancel()
         for connection in list(self._state.connections):
-            transport = connection.transport
-            if transport is not None:
-                transport.abort()
+            connection.transport.abort()
         for pipe in list(self._pipes):
             pipe.abort()
         if self._dating is not None:
@@ -183,9 +181,11 @@ class _PatientHttp(HttpToolsProtocol):
     _head_timer: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _in_head = False
+    _requests = 0
+    """Requests whose head has come and whose answer has not gone."""
 
     def data_received(self, data: bytes) -> None:
-        if not self._in_head and self._head_timer is None and (self.cycle is None or self.cycle.response_complete):
+        if not self._in_head and not self._requests:
             self._in_head = True
             self._head_bytes = 0
             self._head_timer = self.loop.call_later(HEAD_S, self._too_slow)
@@ -198,7 +198,12 @@ class _PatientHttp(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._head_done()
+        self._requests += 1
         super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        self._requests -= 1
+        super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_done()

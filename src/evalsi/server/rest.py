@@ -5,7 +5,7 @@ server-sent events or JSON Lines, streams of requests are read as JSON Lines; fi
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
@@ -147,8 +147,7 @@ def _request(exchange: Exchange, found: Found, sent: bytes) -> msgspec.Struct:
         values[method.body] = _object(parse_json(sent if sent.strip() else b"{}"))
     values.update(fields_of_query(query, method.request))
     for name, text in places.items():
-        target = values.get(method.body) if method.body not in ("", "*") else values
-        assert isinstance(target, dict)
+        target: dict[str, Any] = values[method.body] if method.body not in ("", "*") else values
         for spelling in _spellings(method.request, name):
             target.pop(spelling, None)
         put_place(target, name, text, method.request)
@@ -166,7 +165,7 @@ def _object(value: Any) -> dict[str, Any]:
     return value  # pyright: ignore[reportUnknownVariableType]
 
 
-async def _lines(exchange: Exchange, served: ServedMethod) -> AsyncIterator[msgspec.Struct]:
+async def _lines(exchange: Exchange, served: ServedMethod) -> AsyncGenerator[msgspec.Struct]:
     """The requests of a stream: a JSON object a line."""
     rest, number = b"", 0
     async for piece in exchange.pieces():
@@ -181,7 +180,7 @@ async def _lines(exchange: Exchange, served: ServedMethod) -> AsyncIterator[msgs
         yield decode(rest, served.request, at=f"line {number + 1}")
 
 
-async def _uploaded(exchange: Exchange, found: Found) -> AsyncIterator[msgspec.Struct]:
+async def _uploaded(exchange: Exchange, found: Found) -> AsyncGenerator[msgspec.Struct]:
     """The requests of an upload: first what it is, from the address, then the body as it comes."""
     served, places = found
     first = next(field for field in fields_of(served.method.request) if field.kind == "message")

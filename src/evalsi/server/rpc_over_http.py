@@ -7,7 +7,7 @@ bytes and a body. What always holds: a fault is told in the protocol's own place
 import base64
 import binascii
 import struct
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -109,7 +109,7 @@ class RpcOverHttp:
         headers = [("retry-after", "1")] if fault.retry_after_s is not None else []
         if not exchange.whole:
             headers.append(("connection", "close"))
-        body = fault.connect_body() | {"details": []}
+        body: dict[str, Any] = fault.connect_body() | {"details": []}
         if fault.field:
             body["field"] = fault.field
         await exchange.answer(fault.connect_status, msgspec.json.encode(body), headers=headers)
@@ -161,7 +161,7 @@ class RpcOverHttp:
 
     async def _answers(
         self, exchange: Exchange, served: ServedMethod, form: _Form, frames: AsyncIterator[bytes], protocol: str
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes]:
         """The answers to a call of any kind, written in the form of the call."""
         deadline_s = _connect_deadline_s(exchange) if protocol == "connect" else _grpc_deadline_s(exchange)
         arrival = arrival_of(exchange, protocol, deadline_s)
@@ -208,12 +208,12 @@ def _sent_by_query(exchange: Exchange) -> tuple[bytes, _Form]:
 
 async def _read_all(
     frames: AsyncIterator[bytes], form: _Form, kind: type[msgspec.Struct]
-) -> AsyncIterator[msgspec.Struct]:
+) -> AsyncGenerator[msgspec.Struct]:
     async for frame in frames:
         yield form.read(frame, kind)
 
 
-async def _frames(pieces: AsyncIterator[bytes], coding: str, *, end_bit: int) -> AsyncIterator[bytes]:
+async def _frames(pieces: AsyncIterator[bytes], coding: str, *, end_bit: int) -> AsyncGenerator[bytes]:
     """The messages in a body. Raises: UsageError: it ends within a frame, or a frame cannot be unpacked. TooLargeError."""
     held = bytearray()
     async for piece in pieces:
@@ -233,7 +233,7 @@ async def _frames(pieces: AsyncIterator[bytes], coding: str, *, end_bit: int) ->
         raise UsageError("the body ends within a message")
 
 
-async def _from_text(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _from_text(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
     """The bytes in a body of base64 text, which may be several texts in a row."""
     rest = b""
     async for piece in pieces:

@@ -9,7 +9,7 @@ import os
 import signal
 import ssl
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,7 +73,7 @@ class Running:
 @asynccontextmanager
 async def serving(
     plan: ServePlan, parts: ServingParts, journal: Journal, extras: Extras | None = None
-) -> AsyncIterator[Running]:
+) -> AsyncGenerator[Running]:
     """A server that is ready; leaving stops it gracefully. Raises: OSError: the address cannot be listened on."""
     extras = extras or Extras()
     async with AsyncExitStack() as stack:

@@ -33,10 +33,7 @@ def evaluate_json(grading: Grading, ids: Sequence[str], summaries: Sequence[Metr
     """The REST form of the EvaluateResponse."""
     names = [_ENCODER.encode(name) for name in ids]
     lanes = [_lines(columns, ids, names) for columns in grading.columns]
-    if len(lanes) == 1:
-        parts = lanes[0]
-    else:
-        parts = [line for row in zip(*lanes, strict=True) for line in row]
+    parts = lanes[0] if len(lanes) == 1 else [line for row in zip(*lanes, strict=True) for line in row]
     for columns in grading.whole:
         parts = parts + [encode_camel(one) for one in results(columns, [""] * columns.rows)]
     ends = b",".join(map(encode_camel, summaries))

@@ -7,7 +7,7 @@ and what an evaluator does to its worker costs the record it was at, or at worst
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -100,7 +100,7 @@ class EvaluationService:
 
     async def evaluate_stream(
         self, requests: AsyncIterator[EvaluateStreamRequest], caller: Caller
-    ) -> AsyncIterator[EvaluateStreamResponse]:
+    ) -> AsyncGenerator[EvaluateStreamResponse]:
         """Scores records as they come: results as soon as there are any, the summaries last.
 
         Evaluators of whole sessions or datasets see the records when all are there.
@@ -187,7 +187,7 @@ class _Stream:
         self._slots = asyncio.Semaphore(_FLYING)
         self._out: asyncio.Queue[list[EvaluateStreamResponse] | Exception | None] = asyncio.Queue(_FLYING)
 
-    async def answers(self) -> AsyncIterator[list[EvaluateStreamResponse]]:
+    async def answers(self) -> AsyncGenerator[list[EvaluateStreamResponse]]:
         """The results, in the order in which they are there."""
         work = asyncio.get_running_loop().create_task(self._work())
         try:
@@ -243,7 +243,7 @@ class _Stream:
         return row
 
 
-async def _in_batches(requests: AsyncIterator[EvaluateStreamRequest]) -> AsyncIterator[list[Record]]:
+async def _in_batches(requests: AsyncIterator[EvaluateStreamRequest]) -> AsyncGenerator[list[Record]]:
     """The records of a stream, as many at once as come without a pause."""
     batch: list[Record] = []
     waiting: asyncio.Task[EvaluateStreamRequest] | None = None
