@@ -11,9 +11,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from render_checks import render_checks
 from render_json import render_json
 from render_json_schema import render_json_schemas
 from render_methods import render_methods
+from render_openapi import render_openapi
 from render_pages import render_pages
 from render_structs import render_structs
 from render_wire import render_wire
@@ -63,12 +65,15 @@ def lint() -> bool:
 def render(schema: Schema) -> dict[Path, bytes]:
     """Content of every generated file by its path below the root."""
     files: dict[Path, bytes] = {}
-    for name, text in (render_structs(schema) | render_json(schema) | render_methods(schema)).items():
+    for name, text in (
+        render_structs(schema) | render_json(schema) | render_methods(schema) | render_checks(schema)
+    ).items():
         files[STRUCTS / name] = text.encode()
     for name, content in render_wire(schema).items():
         files[STRUCTS / name] = content
     for name, text in render_json_schemas(schema).items():
         files[JSON_SCHEMAS / name] = text.encode()
+    files[STRUCTS / "openapi.json"] = render_openapi(schema, "v1alpha1").encode()
     for name, text in render_pages(schema).items():
         files[PAGES / name] = text.encode()
     return files

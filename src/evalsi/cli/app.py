@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "catalog": ("evalsi.cli.catalog:catalog", "List evaluators, or show one."),
     "judge": ("evalsi.cli.judge:judge", "Check a judge against people's labels."),
     "init": ("evalsi.cli.init:init", "Write a small working example."),
+    "serve": ("evalsi.server.command:serve", "Serve evaluations to others, on one port."),
     "doctor": ("evalsi.cli.doctor:doctor", "Check what works on this machine."),
     "completion": ("evalsi.cli.completion:completion", "Print the shell completion script."),
     "version": ("evalsi.cli.version:version", "Print the version."),

@@ -9,6 +9,9 @@ EvalsiError
 │   │   └── DuplicateIdError  two records carry the same id
 │   └── MissingExtraError     an optional dependency is not installed
 ├── NotFoundError             a run, file or case that is not there                   exit 1 · HTTP 404
+├── TooLargeError             a request is larger than the server takes               exit 1 · HTTP 413
+├── OverloadedError           a server has as much to do as it takes on               exit 1 · HTTP 503
+├── CallDeadlineError         a call was not done within its time                     exit 1 · HTTP 504
 ├── AlreadyExistsError        a name that is taken                                    exit 1 · HTTP 409
 ├── UnauthenticatedError      a server asks who is calling, and was not told          exit 1 · HTTP 401
 ├── ForbiddenError            the caller may not do this                              exit 1 · HTTP 403
@@ -42,6 +45,9 @@ from typing import ClassVar
 
 from evalsi.schema import ErrorKind, Fault
 
+GRPC_STATUSES = {400: 3, 401: 16, 403: 7, 404: 5, 409: 6, 413: 8, 422: 9, 429: 8, 501: 12, 503: 14, 504: 4}
+"""gRPC status by HTTP status; 13, INTERNAL, for what is not listed."""
+
 
 class EvalsiError(Exception):
     """The root. Its text is one sentence for a person: what is wrong, where, and what to do.
@@ -56,6 +62,11 @@ class EvalsiError(Exception):
     """Stable, kebab-case; also the name of the page docs/errors/<code>.md."""
     exit_status: ClassVar[int] = 1
     http_status: ClassVar[int] = 500
+
+    @classmethod
+    def grpc_status(cls) -> int:
+        """Number of the gRPC status that stands for this error: that of its HTTP status."""
+        return GRPC_STATUSES.get(cls.http_status, 13)
 
     def __init__(self, message: str, *, where: str | None = None, hint: str | None = None) -> None:
         super().__init__(message)
@@ -155,6 +166,39 @@ class MissingExtraError(UsageError):
 class NotFoundError(EvalsiError):
     code = "not-found"
     http_status = 404
+
+
+class TooLargeError(EvalsiError):
+    """A request, or what it unpacks to, is larger than the server takes."""
+
+    code = "too-large"
+    http_status = 413
+
+
+class OverloadedError(EvalsiError):
+    """A server has as much to do as it takes on. The same call may succeed later.
+
+    Args:
+        retry_after_s: Seconds to wait before the next try.
+    """
+
+    code = "overloaded"
+    http_status = 503
+
+    def __init__(self, message: str, *, retry_after_s: float = 1.0, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s
+
+    @classmethod
+    def grpc_status(cls) -> int:
+        return 8  # RESOURCE_EXHAUSTED: UNAVAILABLE would have clients try again at once
+
+
+class CallDeadlineError(EvalsiError):
+    """A call was not done within the time its caller or the server allows."""
+
+    code = "call-deadline"
+    http_status = 504
 
 
 class AlreadyExistsError(EvalsiError):

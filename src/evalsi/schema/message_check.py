@@ -7,12 +7,14 @@ A group of alternatives (a `oneof`) is several optional fields in Python, so two
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from evalsi.schema.field import MESSAGE_NAMES, Field, fields_of
-from evalsi.schema.schema_error import DEPTH_LIMIT, Path, SchemaError, nested_too_deep, place
+from evalsi.schema.generated.quick_checks import QUICK_CHECKS
+from evalsi.schema.nesting import is_shallow
+from evalsi.schema.schema_error import Path, SchemaError, nested_too_deep, place
 
 Check = Callable[[Any, Path], None]
 """Raises SchemaError when the message at a path breaks a rule."""
@@ -24,9 +26,12 @@ def check_message(message: msgspec.Struct, *, at: Path = "") -> None:
     Raises SchemaError where two of a group of alternatives are set, or none in a message that consists of nothing
     else, such as Content, and where user data is nested deeper than `DEPTH_LIMIT`.
     """
+    quick = QUICK_CHECKS.get(type(message).__name__)
+    if quick is None or quick(message):
+        return
     check = message_check(type(message).__name__)
-    if check is not None:
-        check(message, at)
+    assert check is not None, message
+    check(message, at)
 
 
 def choice_groups(fields: tuple[Field, ...]) -> list[tuple[str, ...]]:
@@ -87,7 +92,7 @@ def message_check(type_name: str) -> Check | None:
                 check_group(group.given(message), group.names, path, required=only_choice)
         for field in free:
             value = getattr(message, field.name)
-            if value is not msgspec.UNSET and type(value) in (dict, list) and _too_deep(value, DEPTH_LIMIT):
+            if value is not msgspec.UNSET and type(value) in (dict, list) and not is_shallow(value):
                 raise nested_too_deep((path, field.name))
         for field in below:
             value = getattr(message, field.name)
@@ -128,10 +133,3 @@ def _checked_types() -> frozenset[str]:
 def is_only_choice(fields: tuple[Field, ...]) -> bool:
     """True for a message that is nothing but one group of alternatives: it has to say something."""
     return len({field.oneof for field in fields}) == 1 and fields[0].oneof != ""
-
-
-def _too_deep(value: Any, depth: int) -> bool:
-    if depth == 0:
-        return True
-    items: list[Any] = list(cast("dict[str, Any]", value).values()) if isinstance(value, dict) else value
-    return any(type(item) in (dict, list) and _too_deep(item, depth - 1) for item in items)

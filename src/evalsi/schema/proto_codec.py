@@ -4,6 +4,7 @@ The only door to `evalsi.schema.wire`. The compiled schema lives in a pool of it
 reflection; protobuf is imported when the first of these functions is called.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -13,6 +14,7 @@ import msgspec
 from evalsi.schema.schema_error import SchemaError
 
 if TYPE_CHECKING:
+    from google.protobuf.descriptor_pb2 import FileDescriptorProto
     from google.protobuf.descriptor_pool import DescriptorPool
     from google.protobuf.message import Message as WireMessage
 
@@ -78,14 +80,20 @@ def message_class(kind: type[msgspec.Struct]) -> "type[WireMessage]":
 @cache
 def pool() -> "DescriptorPool":
     """The compiled schema with everything it imports."""
-    from google.protobuf.descriptor_pb2 import FileDescriptorSet
     from google.protobuf.descriptor_pool import DescriptorPool
 
-    image = (Path(__file__).parent / "wire" / "schema.binpb").read_bytes()
     found = DescriptorPool()
-    for file in FileDescriptorSet.FromString(image).file:
+    for file in compiled_files():
         found.Add(file)
     return found
+
+
+def compiled_files() -> "Sequence[FileDescriptorProto]":
+    """The compiled schema, each file after those it imports, for a pool of somebody else."""
+    from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
+    image = (Path(__file__).parent / "wire" / "schema.binpb").read_bytes()
+    return FileDescriptorSet.FromString(image).file
 
 
 def _unfit(value: msgspec.Struct, error: Exception) -> SchemaError:

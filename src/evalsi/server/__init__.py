@@ -1,1 +1,1 @@
-"""The server: a face that answers over the network what the jobs do."""
+"""The network face: every method of the schema over gRPC, gRPC-Web, Connect and REST on one port. Decides nothing."""

@@ -1,1 +1,1 @@
-"""The service methods, written once: a request message and a caller in, a response message out."""
+"""The service methods, each written once: Struct in, Struct out, whatever protocol carried them."""

@@ -1,0 +1,186 @@
+"""Worker processes over socket pairs: spawned, not forked, because the process that asks has threads.
+
+Implements `ports.worker_pool`. A frame is a length of four bytes and a body. A worker has a session of its own, so that
+killing it takes what it started along; it dies when its socket closes or its parent is gone, so none outlives us, even
+when we are killed.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import struct
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evalsi.core.errors import CallDeadlineError, OverloadedError, WorkerCrashError
+from evalsi.ports.worker_pool import PoolState
+
+_HEADER = struct.Struct("<I")
+_LONGEST_ANSWER = 1 << 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolPlan:
+    """How many there are of what."""
+
+    name: str
+    command: Sequence[str]
+    """Program and arguments; the descriptor of its socket and our process id are added as the last two."""
+    environment: Mapping[str, str]
+    """All that the processes see of the environment."""
+    workers: int
+    """Most processes at once."""
+    waiting: int = 64
+    """Most calls that wait for a process; a further one is refused."""
+    spare: int = 1
+    """Processes kept ready though nobody needs them now."""
+
+
+class WorkerProcesses:
+    """Implements `WorkerPool`. `open` starts the spare workers, `close` leaves none."""
+
+    def __init__(self, plan: PoolPlan) -> None:
+        self._plan = plan
+        self._idle: deque[_Worker] = deque()
+        self._all: set[_Worker] = set()
+        self._slots = asyncio.Semaphore(plan.workers)
+        self._waiting = 0
+        self._busy = 0
+        self._restarts = 0
+        self._closed = False
+        self._refilling: set[asyncio.Task[None]] = set()
+
+    async def open(self) -> None:
+        await self._refill()
+
+    async def close(self) -> None:
+        self._closed = True
+        for task in self._refilling:
+            task.cancel()
+        for worker in list(self._all):
+            await self._lose(worker)
+
+    def state(self) -> PoolState:
+        return PoolState(
+            name=self._plan.name,
+            workers=len(self._all),
+            busy=self._busy,
+            waiting=self._waiting,
+            restarts=self._restarts,
+        )
+
+    async def call(self, body: bytes, *, deadline_s: float) -> bytes:
+        if self._slots.locked() and self._waiting >= self._plan.waiting:
+            raise OverloadedError(
+                f"{self._waiting} calls wait for the {self._plan.name} workers already", retry_after_s=2.0
+            )
+        self._waiting += 1
+        try:
+            await self._slots.acquire()
+        finally:
+            self._waiting -= 1
+        self._busy += 1
+        try:
+            return await self._call_one(body, deadline_s)
+        finally:
+            self._busy -= 1
+            self._slots.release()
+
+    async def _call_one(self, body: bytes, deadline_s: float) -> bytes:
+        worker = self._take_idle() or await self._start()
+        try:
+            async with asyncio.timeout(deadline_s):
+                answer = await worker.ask(body)
+        except TimeoutError:
+            await self._replace(worker)
+            raise CallDeadlineError(
+                f"the call was not done within {deadline_s:g} s, so its worker was stopped"
+            ) from None
+        except (EOFError, OSError):
+            how = await self._replace(worker)
+            raise WorkerCrashError(f"the process that worked on the call died: {how}") from None
+        except BaseException:  # cancelled: the work must not go on
+            await asyncio.shield(self._replace(worker))
+            raise
+        self._idle.append(worker)
+        return answer
+
+    def _take_idle(self) -> "_Worker | None":
+        while self._idle:
+            worker = self._idle.popleft()
+            if worker.process.returncode is None:
+                return worker
+            self._all.discard(worker)
+            worker.socket.close()
+            self._restarts += 1
+        return None
+
+    async def _start(self) -> "_Worker":
+        ours, theirs = socket.socketpair()
+        with theirs:
+            os.set_inheritable(theirs.fileno(), True)
+            process = await asyncio.create_subprocess_exec(
+                *self._plan.command,
+                str(theirs.fileno()),
+                str(os.getpid()),
+                stdin=asyncio.subprocess.DEVNULL,
+                env=dict(self._plan.environment),
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+        ours.setblocking(False)
+        worker = _Worker(process, ours)
+        self._all.add(worker)
+        return worker
+
+    async def _replace(self, worker: "_Worker") -> str:
+        how = await self._lose(worker)
+        self._restarts += 1
+        if not self._closed:
+            task = asyncio.get_running_loop().create_task(self._refill())
+            self._refilling.add(task)
+            task.add_done_callback(self._refilling.discard)
+        return how
+
+    async def _refill(self) -> None:
+        while not self._closed and len(self._idle) < self._plan.spare and len(self._all) < self._plan.workers:
+            self._idle.append(await self._start())
+
+    async def _lose(self, worker: "_Worker") -> str:
+        """Kills a worker and all it started; how it had ended, in words."""
+        self._all.discard(worker)
+        with contextlib.suppress(ValueError):
+            self._idle.remove(worker)
+        worker.socket.close()
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(worker.process.pid, signal.SIGKILL)
+        code = await worker.process.wait()
+        return f"exit status {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+
+
+class _Worker:
+    """One process and the socket to it."""
+
+    def __init__(self, process: asyncio.subprocess.Process, ours: socket.socket) -> None:
+        self.process = process
+        self.socket = ours
+
+    async def ask(self, body: bytes) -> bytes:
+        loop = asyncio.get_running_loop()
+        await loop.sock_sendall(self.socket, _HEADER.pack(len(body)) + body)
+        (length,) = _HEADER.unpack(await self._read(loop, _HEADER.size))
+        if length > _LONGEST_ANSWER:
+            raise EOFError
+        return await self._read(loop, length)
+
+    async def _read(self, loop: asyncio.AbstractEventLoop, wanted: int) -> bytes:
+        parts = bytearray()
+        while len(parts) < wanted:
+            data = await loop.sock_recv(self.socket, min(wanted - len(parts), 1 << 20))
+            if not data:
+                raise EOFError
+            parts += data
+        return bytes(parts)

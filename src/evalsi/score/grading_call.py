@@ -1,0 +1,129 @@
+"""A call for grades as it crosses from a server to a worker process, and the answer back.
+
+Its own module because both ends must agree and neither may know the other. Errors of the tree cross by their code, so
+the server answers with the same sentence as if it had graded itself.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from evalsi.core.errors import EvalsiError, every_error
+from evalsi.engine.panel import Panel
+from evalsi.evaluators.api import EvalContext
+from evalsi.evaluators.binding import manifest_of
+from evalsi.evaluators.catalog import every_definition
+from evalsi.schema import EvaluatorManifest, EvaluatorRef, Record
+from evalsi.score.grade_records import (
+    Grading,
+    bind_panel,
+    grade_records,
+    judges_wanted,
+    packed_grading,
+    unpacked_grading,
+)
+
+
+class GradeCall(msgspec.Struct, tag="grade", array_like=True):
+    """Records to grade, and by whom."""
+
+    records: list[Record]
+    evaluators: list[EvaluatorRef]
+    judge: str = ""
+
+
+class CatalogCall(msgspec.Struct, tag="catalog", array_like=True):
+    """Asks what is installed, plugins included."""
+
+
+class GradeAnswer(msgspec.Struct, tag="grades", array_like=True):
+    packed: bytes
+
+
+class CatalogAnswer(msgspec.Struct, tag="catalog", array_like=True):
+    manifests: list[EvaluatorManifest]
+    broken: dict[str, str]
+    """What is wrong with each plugin that cannot be loaded, by its name."""
+
+
+class ErrorAnswer(msgspec.Struct, tag="error", array_like=True):
+    code: str
+    message: str
+    where: str | None
+    hint: str | None
+
+
+_CALLS = msgspec.msgpack.Decoder(GradeCall | CatalogCall)
+_ANSWERS = msgspec.msgpack.Decoder(GradeAnswer | CatalogAnswer | ErrorAnswer)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradingTools:
+    """What a worker grades with. It is made once and serves every call, on one event loop."""
+
+    lend: Callable[[set[str]], Mapping[str, EvalContext]] = lambda _: {}
+    """What evaluators are lent, by the name of the judge in it, for the names that there are judges for.
+
+    Raises: EvalsiError: a judge is not set up right.
+    """
+    limits: Panel = field(default_factory=lambda: Panel(evaluators=()))
+
+
+def grade_call(records: list[Record], evaluators: Sequence[EvaluatorRef], judge: str) -> bytes:
+    """The bytes a worker takes for a `GradeCall`."""
+    return msgspec.msgpack.encode(GradeCall(records, list(evaluators), judge))
+
+
+def catalog_call() -> bytes:
+    return msgspec.msgpack.encode(CatalogCall())
+
+
+async def answer_call(body: bytes, tools: GradingTools) -> bytes:
+    """What a worker answers. Errors of the tree become answers; all others end the process, which the server sees."""
+    call = _CALLS.decode(body)
+    try:
+        if isinstance(call, CatalogCall):
+            return msgspec.msgpack.encode(_catalog())
+        judges = tools.lend(judges_wanted(call.evaluators, call.judge))
+        panel = bind_panel(call.evaluators, judges, judge=call.judge, limits=tools.limits)
+        grading = await grade_records(panel, call.records)
+        return msgspec.msgpack.encode(GradeAnswer(packed_grading(grading)))
+    except EvalsiError as error:
+        return msgspec.msgpack.encode(ErrorAnswer(error.code, error.message, error.where, error.hint))
+
+
+def read_grading(answer: bytes) -> Grading:
+    """The grading in an answer. Raises: EvalsiError: what the worker found wrong."""
+    found = _ANSWERS.decode(answer)
+    if isinstance(found, ErrorAnswer):
+        raise _error(found)
+    assert isinstance(found, GradeAnswer)
+    return unpacked_grading(found.packed)
+
+
+def read_catalog(answer: bytes) -> CatalogAnswer:
+    """The catalog in an answer. Raises: EvalsiError: what the worker found wrong."""
+    found = _ANSWERS.decode(answer)
+    if isinstance(found, ErrorAnswer):
+        raise _error(found)
+    assert isinstance(found, CatalogAnswer)
+    return found
+
+
+def _catalog() -> CatalogAnswer:
+    manifests: list[EvaluatorManifest] = []
+    broken: dict[str, str] = {}
+    for name, definition in every_definition():
+        if isinstance(definition, EvalsiError):
+            broken[name] = str(definition)
+        else:
+            manifests.append(manifest_of(definition))
+    return CatalogAnswer(manifests, broken)
+
+
+def _error(answer: ErrorAnswer) -> EvalsiError:
+    kind = next((one for one in every_error() if one.code == answer.code), EvalsiError)
+    error = kind.__new__(kind)
+    EvalsiError.__init__(error, answer.message, where=answer.where, hint=answer.hint)
+    return error

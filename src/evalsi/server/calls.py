@@ -1,0 +1,184 @@
+"""What surrounds every call, whatever protocol carried it: who calls, may they, how long it took, what is told.
+
+Its own module because a protocol that forgot one of these would be a hole. What always holds: no method is called
+before the caller was found out and admitted, and every call is counted and logged once.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, Protocol
+
+import msgspec
+
+from evalsi.access.authenticator import Authenticator
+from evalsi.access.caller import Caller
+from evalsi.core.errors import CallDeadlineError, EvalsiError, OverloadedError, UnimplementedError
+from evalsi.schema.schema_error import SchemaError
+from evalsi.server.answer import QuickAnswer
+from evalsi.server.fault import OUR_FAULT, fault_of
+from evalsi.server.journal import Journal
+from evalsi.server.measures import Measures
+from evalsi.server.served_method import ServedMethod
+
+
+class Admission(Protocol):
+    """Decides whether a caller may make a call."""
+
+    async def admit(self, caller: Caller, method: str, request: Any) -> None:
+        """Returns when it may; `method` is a short name such as "RunService.GetRun". Raises EvalsiError when not."""
+        ...
+
+
+class EverybodyMay:
+    """Implements `Admission` where nobody is refused."""
+
+    async def admit(self, caller: Caller, method: str, request: Any) -> None:
+        del caller, method, request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """A call as it came in."""
+
+    headers: Mapping[str, str]
+    """Names in lower case; gRPC metadata are headers."""
+    request_id: str
+    protocol: str
+    source: str = ""
+    deadline_s: float | None = None
+    """Seconds the caller gives it; None for as long as the server does."""
+
+
+@dataclass(slots=True, eq=False)
+class _Course:
+    """How a call goes."""
+
+    started_s: float = field(default_factory=perf_counter)
+    code: str = "ok"
+    caller: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Door:
+    """Makes calls. One for the whole server."""
+
+    authenticator: Authenticator
+    admission: Admission
+    measures: Measures
+    journal: Journal
+    most_calls: int = 1024
+    """Calls under way at once; a further one is refused at once rather than left to wait."""
+    longest_call_s: float = 600.0
+    """Seconds that a call without a stream may take."""
+    under_way: set[object] = field(default_factory=set[object])
+
+    async def answer(
+        self, served: ServedMethod, request: msgspec.Struct, arrival: Arrival
+    ) -> msgspec.Struct | QuickAnswer:
+        """Makes a call with one request and one answer. Raises: EvalsiError, SchemaError: what to tell the caller."""
+        async with self._watched(served, arrival) as course:
+            caller = await self._enter(course, arrival)
+            await self.admission.admit(caller, served.short_name, request)
+            return await _within(self._deadline_s(arrival), _code_of(served)(request, caller))
+
+    async def gather(
+        self, served: ServedMethod, requests: AsyncIterator[msgspec.Struct], arrival: Arrival
+    ) -> msgspec.Struct | QuickAnswer:
+        """Makes a call with a stream of requests and one answer."""
+        async with self._watched(served, arrival) as course:
+            caller = await self._enter(course, arrival)
+            admitted = self._admitted(served, requests, caller)
+            async with aclosing(admitted):
+                return await _code_of(served)(admitted, caller)
+
+    async def stream(
+        self, served: ServedMethod, requests: AsyncIterator[msgspec.Struct] | msgspec.Struct, arrival: Arrival
+    ) -> AsyncGenerator[msgspec.Struct]:
+        """Makes a call with a stream of answers."""
+        async with self._watched(served, arrival) as course:
+            caller = await self._enter(course, arrival)
+            if isinstance(requests, msgspec.Struct):
+                await self.admission.admit(caller, served.short_name, requests)
+                answers = _code_of(served)(requests, caller)
+            else:
+                answers = _code_of(served)(self._admitted(served, requests, caller), caller)
+            async with aclosing(answers):
+                async for one in answers:
+                    yield one
+
+    async def _admitted(
+        self, served: ServedMethod, requests: AsyncIterator[msgspec.Struct], caller: Caller
+    ) -> AsyncGenerator[msgspec.Struct]:
+        """The requests of a stream, of which the first one says what it is about."""
+        first = True
+        async for request in requests:
+            if first:
+                about = getattr(request, "config", None) or request
+                await self.admission.admit(caller, served.short_name, about)
+                first = False
+            yield request
+
+    async def _enter(self, course: _Course, arrival: Arrival) -> Caller:
+        if len(self.under_way) > self.most_calls:
+            raise OverloadedError(f"the server has {self.most_calls} calls under way and takes no more just now")
+        caller = await self.authenticator.authenticate(
+            arrival.headers, request_id=arrival.request_id, source=arrival.source
+        )
+        course.caller = caller.principal
+        return caller
+
+    def _deadline_s(self, arrival: Arrival) -> float:
+        return self.longest_call_s if arrival.deadline_s is None else min(arrival.deadline_s, self.longest_call_s)
+
+    @asynccontextmanager
+    async def _watched(self, served: ServedMethod, arrival: Arrival) -> AsyncGenerator[_Course]:
+        course = _Course()
+        self.under_way.add(course)
+        self.measures.in_flight.inc()
+        try:
+            yield course
+        except (asyncio.CancelledError, GeneratorExit):
+            course.code = "cancelled"
+            raise
+        except (EvalsiError, SchemaError) as error:
+            course.code = fault_of(error).code
+            raise
+        except Exception as error:
+            course.code = "error"
+            self.journal.crash(error, method=served.short_name, request_id=arrival.request_id)
+            raise EvalsiError(OUR_FAULT) from error
+        finally:
+            self.under_way.discard(course)
+            self.measures.in_flight.dec()
+            seconds = perf_counter() - course.started_s
+            self.measures.count(served.short_name, arrival.protocol, course.code, seconds)
+            self.journal.note(
+                "info",
+                "call",
+                method=served.short_name,
+                protocol=arrival.protocol,
+                code=course.code,
+                seconds=round(seconds, 6),
+                caller=course.caller,
+                request_id=arrival.request_id,
+            )
+
+
+def _code_of(served: ServedMethod) -> Any:
+    if served.call is None:
+        raise UnimplementedError(f"{served.short_name} is not served by this version")
+    return served.call
+
+
+async def _within(deadline_s: float, work: Any) -> Any:
+    scope = asyncio.timeout(deadline_s)
+    try:
+        async with scope:
+            return await work
+    except TimeoutError:
+        if scope.expired():
+            raise CallDeadlineError(f"the call was not done within {deadline_s:g} s") from None
+        raise

@@ -1,0 +1,147 @@
+"""A server from start to stop: its parts in order, ready when all are, and stopped without losing what was begun.
+
+Its own module because the order matters: workers before services, gRPC before the port, and on the way down the port
+first. What always holds: a stop takes at most `STOP_S` seconds.
+"""
+
+import asyncio
+import os
+import signal
+import ssl
+import tempfile
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evalsi.access.authenticator import Authenticator, OpenDoor
+from evalsi.core.version import __version__
+from evalsi.server.application import Application, Readiness
+from evalsi.server.calls import Admission, Door, EverybodyMay
+from evalsi.server.grpc_service import GrpcService
+from evalsi.server.journal import Journal
+from evalsi.server.measures import Measures
+from evalsi.server.one_port import App, OnePort
+from evalsi.server.served_method import served_methods
+from evalsi.server.services.catalog_service import CatalogService
+from evalsi.server.services.evaluation_service import EvaluationService
+from evalsi.server.tls import Certificates
+from evalsi.wiring.serving import ServingParts
+
+STOP_S = 4.0
+"""Seconds that calls under way have to end when the server stops."""
+_CERTIFICATES_S = 10.0
+"""Seconds between two looks at whether the certificates have changed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServePlan:
+    """Where a server listens and how."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    certificates: Certificates | None = None
+    """TLS is spoken where there are any."""
+    most_bytes: int = 64 << 20
+    """Largest body of a request."""
+    most_calls: int = 1024
+    """Calls under way at once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extras:
+    """What other parts add to a server."""
+
+    services: Sequence[Any] = ()
+    authenticator: Authenticator = field(default_factory=OpenDoor)
+    admission: Admission = field(default_factory=EverybodyMay)
+    mounts: Mapping[str, App] = field(default_factory=dict[str, App])
+    missing: Callable[[], str] = lambda: ""
+    """Why those parts cannot serve just now; empty when they can."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """A server that listens."""
+
+    host: str
+    port: int
+    door: Door
+
+
+@asynccontextmanager
+async def serving(
+    plan: ServePlan, parts: ServingParts, journal: Journal, extras: Extras | None = None
+) -> AsyncGenerator[Running]:
+    """A server that is ready; leaving stops it gracefully. Raises: OSError: the address cannot be listened on."""
+    extras = extras or Extras()
+    async with AsyncExitStack() as stack:
+        for pool in parts.pools.values():
+            stack.push_async_callback(pool.close)
+            await pool.open()
+        measures = Measures(lambda: [pool.state() for pool in parts.pools.values()])
+        door = Door(
+            authenticator=extras.authenticator,
+            admission=extras.admission,
+            measures=measures,
+            journal=journal,
+            most_calls=plan.most_calls,
+        )
+        services = [
+            EvaluationService(parts.pools),
+            CatalogService(parts.pools["cpu"], judges=parts.judges, default_judge=parts.default_judge),
+            *extras.services,
+        ]
+        served = served_methods(services)
+        stopping = asyncio.Event()
+        readiness = Readiness(missing=lambda: "the server is stopping" if stopping.is_set() else extras.missing())
+        application = Application(
+            door=door, served=served, readiness=readiness, most_bytes=plan.most_bytes, mounts=extras.mounts
+        )
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evalsi-")))
+        grpc = GrpcService(door, served, most_bytes=plan.most_bytes)
+        socket_path = str(folder / "grpc")
+        await grpc.start(socket_path)
+        port = OnePort(application, socket_path)
+        tls = plan.certificates.context() if plan.certificates is not None else None
+        host, number = await port.listen(plan.host, plan.port, tls)
+        watching = asyncio.get_running_loop().create_task(_watch(plan.certificates, tls, journal))
+        journal.note("info", "ready", host=host, port=number, tls=tls is not None, version=__version__, pid=os.getpid())
+        try:
+            yield Running(host=host, port=number, door=door)
+        finally:
+            stopping.set()
+            journal.note("info", "stopping", calls=len(door.under_way))
+            watching.cancel()
+            await asyncio.gather(port.close(STOP_S), grpc.stop(STOP_S))
+            journal.note("info", "stopped")
+
+
+async def _watch(certificates: Certificates | None, tls: ssl.SSLContext | None, journal: Journal) -> None:
+    """Takes up new certificates without a restart."""
+    while certificates is not None and tls is not None:
+        await asyncio.sleep(_CERTIFICATES_S)
+        try:
+            if certificates.reload_into(tls):
+                journal.note("info", "certificates", state="taken up")
+        except (OSError, ssl.SSLError) as error:
+            journal.note("error", "certificates", state="left as they were", reason=str(error))
+
+
+async def serve_until_told(
+    plan: ServePlan, parts: ServingParts, journal: Journal, extras: Extras | None = None
+) -> None:
+    """Serves until SIGTERM or SIGINT. A second signal ends the process at once."""
+    told = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def stop(number: signal.Signals) -> None:
+        if told.is_set():
+            os._exit(128 + number)
+        told.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop, number)
+    async with serving(plan, parts, journal, extras):
+        await told.wait()

@@ -1,0 +1,114 @@
+"""A real server in a process of its own, for tests that speak to it over the network."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+RECORD = {"id": "1", "output": {"text": "Paris"}, "reference": {"text": "Paris"}}
+EXACT = {"records": [RECORD], "evaluators": [{"ref": "exact-match"}]}
+
+
+class RunningServer:
+    def __init__(self, process: subprocess.Popen[bytes], lines: list[dict[str, Any]], port: int) -> None:
+        self.process = process
+        self.lines = lines
+        """The log so far."""
+        self.port = port
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def request(
+        self, verb: str, path: str, body: bytes | str | None = None, headers: dict[str, str] | None = None
+    ) -> tuple[int, dict[str, str], bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(verb, path, body, headers or {})
+            answer = connection.getresponse()
+            return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+        finally:
+            connection.close()
+
+    def post(self, path: str, message: Any, headers: dict[str, str] | None = None) -> tuple[int, Any]:
+        status, _, body = self.request("POST", path, json.dumps(message), headers)
+        return status, json.loads(body)
+
+    def get(self, path: str) -> tuple[int, Any]:
+        status, _, body = self.request("GET", path)
+        return status, json.loads(body)
+
+    def metric(self, name: str) -> float:
+        _, _, body = self.request("GET", "/metrics")
+        return sum(float(line.rsplit(" ", 1)[1]) for line in body.decode().splitlines() if line.startswith(name))
+
+    def children(self) -> list[int]:
+        tasks = Path(f"/proc/{self.process.pid}/task")
+        return [int(pid) for task in tasks.iterdir() for pid in (task / "children").read_text().split()]
+
+
+@contextmanager
+def running_server(
+    folder: Path, options: Sequence[str] = (), environment: dict[str, str] | None = None
+) -> Generator[RunningServer]:
+    """A server on a free port; it is stopped afterwards, and must then stop well."""
+    command = [sys.executable, "-m", "evalsi", "serve", "--listen", "127.0.0.1:0", *options]
+    env = {**os.environ, "EVALSI_DIR": str(folder / "store"), **(environment or {})}
+    process = subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    lines: list[dict[str, Any]] = []
+    ready = threading.Event()
+
+    def read() -> None:
+        assert process.stderr is not None
+        for line in process.stderr:
+            try:
+                lines.append(json.loads(line))
+            except ValueError:
+                lines.append({"event": "no JSON", "text": line.decode()})
+            if lines[-1].get("event") == "ready":
+                ready.set()
+        ready.set()
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        assert ready.wait(30)
+        found = next((line for line in lines if line.get("event") == "ready"), None)
+        assert found is not None, lines
+        yield RunningServer(process, lines, found["port"])
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(10)
+        finally:
+            process.kill()
+            process.wait()
+            reader.join(5)
+            process.stderr.close()
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def wait_until(what: Any, seconds: float = 10.0) -> bool:
+    end = monotonic() + seconds
+    while monotonic() < end:
+        if what():
+            return True
+        sleep(0.02)
+    return bool(what())
