@@ -257,26 +257,32 @@ def results(
     columns: EvaluatorColumns, record_ids: Sequence[str], trials: Sequence[int] | None = None
 ) -> Iterator[EvaluationResult]:
     """The result messages of a batch, one per row, in order."""
-    share_s = columns.duration_s / columns.rows if columns.rows else 0.0
-    for row, code in enumerate(columns.outcomes):
-        note = columns.notes.get(row)
-        yield EvaluationResult(
-            record_id=record_ids[row],
-            evaluator=columns.evaluator,
-            evaluator_ref=columns.ref,
-            outcome=_OUTCOMES[code],
-            scores=list(scores(columns, row)) if code == SCORED else [],
-            trial=trials[row] if trials is not None else 0,
-            duration=share_s if note is None or note.duration_s is None else note.duration_s,
-            reason=note.reason if note else "",
-            error_kind=note.error_kind if note else ErrorKind.UNSPECIFIED,
-            fault=note.fault if note else Fault.UNSPECIFIED,
-            detail=note.detail if note is not None and note.error_kind not in _REPLY_KINDS else "",
-            raw_reply=note.detail if note is not None and note.error_kind in _REPLY_KINDS else "",
-            usage=note.usage if note else None,
-            span_id=note.span_id if note else "",
-            session_id=note.session_id if note else "",
-        )
+    for row, record_id in enumerate(record_ids):
+        yield result(columns, row, record_id, trials[row] if trials is not None else 0)
+
+
+def result(columns: EvaluatorColumns, row: int, record_id: str, trial: int) -> EvaluationResult:
+    """The result message of one row."""
+    code = columns.outcomes[row]
+    note = columns.notes.get(row)
+    share_s = columns.duration_s / columns.rows
+    return EvaluationResult(
+        record_id=record_id,
+        evaluator=columns.evaluator,
+        evaluator_ref=columns.ref,
+        outcome=_OUTCOMES[code],
+        scores=list(scores(columns, row)) if code == SCORED else [],
+        trial=trial,
+        duration=share_s if note is None or note.duration_s is None else note.duration_s,
+        reason=note.reason if note else "",
+        error_kind=note.error_kind if note else ErrorKind.UNSPECIFIED,
+        fault=note.fault if note else Fault.UNSPECIFIED,
+        detail=note.detail if note is not None and note.error_kind not in _REPLY_KINDS else "",
+        raw_reply=note.detail if note is not None and note.error_kind in _REPLY_KINDS else "",
+        usage=note.usage if note else None,
+        span_id=note.span_id if note else "",
+        session_id=note.session_id if note else "",
+    )
 
 
 def scores(columns: EvaluatorColumns, row: int) -> Iterator[Score]:
