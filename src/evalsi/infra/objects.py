@@ -4,7 +4,7 @@
 their own variables hold.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ def open_objects(address: str, *, cache: Path, options: Mapping[str, Any] | None
     scheme, separator, rest = address.partition("://")
     if not separator or scheme not in SCHEMES:
         raise UsageError(
-            f"{address!r} is no place for objects", hint="write file:///folder, s3://bucket, gs://bucket or az://container"
+            f"{address!r} is no place for objects",
+            hint="write file:///folder, s3://bucket, gs://bucket or az://container",
         )
     try:
         from obstore.store import LocalStore, from_url
@@ -87,13 +88,12 @@ class Objects:
                 yield bytes(piece)
 
     @contextmanager
-    def _faults(self, key: str) -> Iterator[None]:
+    def _faults(self, key: str) -> Generator[None]:
         from obstore.exceptions import BaseError
-        from obstore.exceptions import NotFoundError as NoObject
 
         try:
             yield
-        except (NoObject, FileNotFoundError) as error:
+        except FileNotFoundError as error:
             raise NotFoundError(f"there is no object {key}") from error
         except (BaseError, OSError) as error:
             raise StoreError(

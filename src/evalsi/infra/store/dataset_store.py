@@ -191,7 +191,11 @@ def list_versions(
     if projects is not None:
         statement += f" AND project_id IN ({', '.join('?' * len(projects)) or 'NULL'})"
         asked += projects
-    for column, value in (("name", query.name), ("owner", query.owner), ("state", "" if query.state is DatasetVersionState.UNSPECIFIED else query.state.value)):
+    for column, value in (
+        ("name", query.name),
+        ("owner", query.owner),
+        ("state", "" if query.state is DatasetVersionState.UNSPECIFIED else query.state.value),
+    ):
         if value:
             statement += f" AND {column} = ?"
             asked.append(value)
