@@ -83,7 +83,9 @@ class RunWorkers:
             for worker in self._workers:
                 self._look_after(worker, now_s)
             self._stopped.wait(0.1)
-        self._stopped.wait()
+        for worker in self._workers:
+            if worker.process is not None:
+                worker.process.wait()
 
     def _look_after(self, worker: _Worker, now_s: float) -> None:
         if worker.process is not None and worker.process.poll() is not None:
