@@ -38,6 +38,8 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     """How it proved who it is: `apikey`; `none` where authentication is off."""
     request_id: str = ""
     """Identifier of the request, as in the log and in the answer."""
+    idempotency_key: str = ""
+    """The `Idempotency-Key` of the request: sent again with it, the request is carried out once."""
     source: str = ""
     """Address that the request came from."""
 

@@ -110,7 +110,7 @@ class MemoryRunStore:
             if (before is None or (_instant(row), row.id) < before)
             and since_us <= _instant(row) < until_us
             and any(text in word.lower() for word in (row.name, row.id, *row.labels.values()))
-            and (not query.statuses or row.status in query.statuses)
+            and (not query.statuses or row.standing in query.statuses)
             and query.name in ("", row.name)
             and query.labels.items() <= row.labels.items()
             and query.archived in (None, row.archived_at is not None)
@@ -126,6 +126,9 @@ class MemoryRunStore:
         stored = self._stored(run_id)
         stored.row = msgspec.structs.replace(stored.row, archived_at=at)
         return _shown(stored)
+
+    def run(self, run_id: str) -> RunRow:
+        return _shown(self._stored(run_id))
 
     def find(self, reference: str) -> RunRow:
         identities = [RunIdentity(run.id, run.name, run.created_at) for run in self.runs()]

@@ -55,11 +55,17 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
     """Why it ended with `error`, for people."""
 
+    @property
+    def standing(self) -> str:
+        """`status`, or "failed" for a run that succeeded and whose gates were not met."""
+        return "failed" if self.status == "succeeded" and self.verdict == "failed" else self.status
+
 
 class RunQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Which runs a list shows; empty fields ask nothing."""
 
     statuses: tuple[str, ...] = ()
+    """Any of these, by `RunRow.standing`."""
     name: str = ""
     labels: dict[str, str] = {}
     """Each must be there with exactly this value."""
@@ -175,6 +181,10 @@ class RunStore(Protocol):
 
     def archive(self, run_id: str, *, at: str | None) -> RunRow:
         """Keeps a run out of lists since the ISO 8601 time `at`, or with None brings it back. Results stay."""
+        ...
+
+    def run(self, run_id: str) -> RunRow:
+        """By its whole id."""
         ...
 
     def find(self, reference: str) -> RunRow:

@@ -1,10 +1,10 @@
-"""A page of a run's results: some of them, filtered and sorted, without reading the run.
+"""A page of a run's results: some of its rows, filtered and sorted, without reading the run.
 
 Its own module because every other reader passes over the whole run, and this one must not: it asks the zones which
 segments can hold what is wanted and opens those alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from heapq import heappush, heappushpop
 from typing import TypeAlias
 
@@ -21,31 +21,60 @@ from evalsi.schema import EvaluationResult, Outcome, Record
 
 _CODES = {Outcome.SCORED: SCORED, Outcome.SKIPPED: SKIPPED, Outcome.ERROR: ERROR, Outcome.CANCELLED: CANCELLED}
 
-_Position: TypeAlias = tuple[float, int, int]
-"""Where a result stands in the page's order: sort key (0 without a sort), row, place of the evaluator in its segment."""
+_Position: TypeAlias = tuple[float, int]
+"""Where a row stands in the page's order: sort key (0 without a sort), number of the row."""
+_Zones: TypeAlias = dict[int, list[Zone] | None]
 
 
 class ResultQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Which results, in which order. Empty fields ask nothing."""
+    """Which rows, in which order, and which of their results. Empty fields ask nothing."""
 
     evaluator: str = ""
-    outcomes: tuple[Outcome, ...] = ()
+    outcome: Outcome = Outcome.UNSPECIFIED
     sort: str = ""
-    """A metric: results that have a value of it, by that value; "" for the order of the dataset."""
+    """A metric: rows that have a value of it, by that value; "" for the order of the dataset."""
     descending: bool = False
+    metric: str = ""
+    """What `lowest` and `highest` are about."""
+    lowest: float | None = None
+    highest: float | None = None
+    search: str = ""
+    """Rows whose record holds this text anywhere, in any case."""
+    trial: int | None = None
+
+    @property
+    def reads_records(self) -> bool:
+        return bool(self.search) or self.trial is not None
+
+
+class ResultRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A record in one trial with the results that were asked for."""
+
+    record: Record
+    trial: int
+    results: list[EvaluationResult]
 
 
 class ResultPage(msgspec.Struct, frozen=True, kw_only=True):
-    """Results in order, and the record of each; `next_token` is empty after the last page."""
+    """Rows in order; `next_token` is empty after the last page."""
 
-    results: list[EvaluationResult]
-    records: list[Record]
-    """As many as `results`: a record stands once for each of its results."""
+    rows: list[ResultRow]
     next_token: str
+    matching: int | None
+    """Rows on all pages together, where that is known without reading them."""
 
 
-def result_page(store: RunStore, run_id: str, query: ResultQuery, *, size: int, token: str = "") -> ResultPage:
-    """Up to `size` results after those that led to `token`.
+RowFilter: TypeAlias = Callable[[Record, list[EvaluatorColumns], int], bool]
+"""Whether a row of a segment is wanted, from its record, the columns of the segment, and its place there."""
+
+
+def result_page(
+    store: RunStore, run_id: str, query: ResultQuery, *, size: int, token: str = "", keep: RowFilter | None = None
+) -> ResultPage:
+    """Up to `size` rows after those that led to `token`.
+
+    Args:
+        keep: One more filter, which sees every row that the query wants.
 
     Raises:
         NotFoundError: no such run.
@@ -56,110 +85,123 @@ def result_page(store: RunStore, run_id: str, query: ResultQuery, *, size: int, 
     segments = [each for each in store.zones(run_id) if each.index != WHOLE]
     zones = {each.index: decode_zones(each.zones) for each in segments}
     _check_names(query, zones)
-    search = _Search(store, run_id, query, after)
-    wanted = size + 1
-    found = (_sorted if query.sort else _in_order)(search, segments, zones, wanted)
+    search = _Search(store, run_id, query, after, keep)
+    found = (_sorted if query.sort else _in_order)(search, segments, zones, size + 1)
     shown = found[:size]
+    last = shown[-1][0] if shown else None
     return ResultPage(
-        results=[each.result for each in shown],
-        records=[each.record for each in shown],
-        next_token=write_page_token((run_id, query), shown[-1].position) if len(found) > size else "",
+        rows=[row for _, row in shown],
+        next_token=write_page_token((run_id, query), last) if len(found) > size else "",
+        matching=None if keep is not None else _matching(query, segments, zones),
     )
-
-
-class _Found(msgspec.Struct, frozen=True):
-    position: _Position
-    result: EvaluationResult
-    record: Record
 
 
 class _Search:
     """What a segment holds of the query."""
 
-    def __init__(self, store: RunStore, run_id: str, query: ResultQuery, after: _Position | None) -> None:
+    def __init__(
+        self, store: RunStore, run_id: str, query: ResultQuery, after: _Position | None, keep: RowFilter | None
+    ) -> None:
         self.query = query
-        self.after = after
+        self._after = after
         self._store = store
         self._run_id = run_id
-        self._codes = {_CODES[outcome] for outcome in query.outcomes if outcome in _CODES}
-        self.sign = -1.0 if query.descending else 1.0
+        self._keep = keep
+        self._code = _CODES.get(query.outcome)
+        self._text = query.search.lower()
+        self._sign = -1.0 if query.descending else 1.0
 
     def may_hold(self, segment: SegmentZones, zones: list[Zone] | None) -> bool:
         """False only where nothing in the segment can be wanted."""
-        if self.after is not None and not self.query.sort and segment.first_row + segment.rows <= self.after[1]:
+        if self._after is not None and not self.query.sort and segment.first_row + segment.rows <= self._after[1] + 1:
             return False
-        if zones is None:
-            return True
-        return any(self._zone_may_hold(zone) for zone in zones)
+        return zones is None or any(map(self._zone_may_hold, zones))
 
     def _zone_may_hold(self, zone: Zone) -> bool:
         query = self.query
         if query.evaluator and zone.evaluator != query.evaluator:
             return False
-        if self._codes and not any(zone.outcomes[code] for code in self._codes):
+        if self._code is not None and not zone.outcomes[self._code]:
             return False
-        return not query.sort or query.sort in zone.bounds
+        if query.sort and query.sort not in zone.bounds:
+            return False
+        if query.metric:
+            low, high = zone.bounds.get(query.metric, (1.0, 0.0))
+            return low <= high and not (
+                (query.lowest is not None and high < query.lowest)
+                or (query.highest is not None and low > query.highest)
+            )
+        return True
 
     def best(self, zones: list[Zone] | None) -> float:
         """A sort key that no row of the segment comes before."""
         if zones is None:
             return float("-inf")
         bounds = [zone.bounds[self.query.sort] for zone in zones if self.query.sort in zone.bounds]
-        return min(min(self.sign * low, self.sign * high) for low, high in bounds)
+        return min(min(self._sign * low, self._sign * high) for low, high in bounds)
 
-    def places(self, columns: list[EvaluatorColumns], first_row: int) -> Iterator[_Position]:
-        """Positions of the wanted rows of a segment, in no order when sorted."""
-        lanes = [lane for lane, each in enumerate(columns) if self.query.evaluator in ("", each.evaluator)]
-        if self.query.sort:
-            for lane in lanes:
-                yield from self._sorted_places(columns[lane], lane, first_row)
-            return
-        for row in range(columns[0].rows if columns else 0):
-            for lane in lanes:
-                position = (0.0, first_row + row, lane)
-                if self._wants(columns[lane], row, position):
-                    yield position
-
-    def _sorted_places(self, columns: EvaluatorColumns, lane: int, first_row: int) -> Iterator[_Position]:
-        for output, column in columns.columns.items():
-            if columns.metric(output) != self.query.sort:
+    def places(self, segment: SegmentZones) -> Iterator[_Position]:
+        """Positions of the wanted rows of a segment, in order of row."""
+        read = self.query.reads_records or self._keep is not None
+        rows = rows_of(self._store.segment(self._run_id, segment.index, with_records=read))
+        columns = rows.columns
+        keys = _values(columns, self.query.sort)
+        for row in range(segment.rows):
+            key = 0.0 if keys is None else self._sign * keys[row]
+            position = (key, segment.first_row + row)
+            if key != key or (self._after is not None and position <= self._after):
                 continue
-            for row, value in enumerate(column.values):
-                position = (self.sign * value, first_row + row, lane)
-                if value == value and self._wants(columns, row, position):
-                    yield position
+            if not self._lanes(columns, row) or (read and not self._wants(rows.record_lines[row], columns, row)):
+                continue
+            yield position
 
-    def _wants(self, columns: EvaluatorColumns, row: int, position: _Position) -> bool:
-        if self._codes and columns.outcomes[row] not in self._codes:
+    def _lanes(self, columns: list[EvaluatorColumns], row: int) -> list[EvaluatorColumns]:
+        """The evaluators whose results of the row are wanted; empty where the row is not."""
+        query = self.query
+        if query.metric:
+            values = _values(columns, query.metric)
+            value = values[row] if values is not None else float("nan")
+            if value != value or (query.lowest is not None and value < query.lowest):
+                return []
+            if query.highest is not None and value > query.highest:
+                return []
+        return [
+            each
+            for each in columns
+            if query.evaluator in ("", each.evaluator) and self._code in (None, each.outcomes[row])
+        ]
+
+    def _wants(self, line: bytes, columns: list[EvaluatorColumns], row: int) -> bool:
+        record = RECORDS.decode(line)
+        if self.query.trial is not None and trial_of(record) != self.query.trial:
             return False
-        return self.after is None or position > self.after
+        # As JSON a text may be escaped, so it is looked for in what the record says.
+        if self._text and self._text not in msgspec.json.encode(record).decode().lower():
+            return False
+        return self._keep is None or self._keep(record, columns, row)
 
-    def open(self, index: int, places: list[_Position]) -> list[_Found]:
-        """The results and records at `places` of one segment, read with its records."""
+    def open(self, index: int, places: list[_Position]) -> list[tuple[_Position, ResultRow]]:
+        """The rows at `places` of one segment, read with its records."""
         rows = rows_of(self._store.segment(self._run_id, index))
-        found: list[_Found] = []
+        found: list[tuple[_Position, ResultRow]] = []
         for position in places:
             row = position[1] - rows.first_row
             record = RECORDS.decode(rows.record_lines[row])
-            columns = rows.columns[position[2]]
-            found.append(_Found(position, result(columns, row, record.id, trial_of(record)), record))
+            trial = trial_of(record)
+            results = [result(each, row, record.id, trial) for each in self._lanes(rows.columns, row)]
+            found.append((position, ResultRow(record=record, trial=trial, results=results)))
         return found
 
-    def columns(self, index: int) -> list[EvaluatorColumns]:
-        segment = self._store.segment(self._run_id, index, with_records=False)
-        return rows_of(segment).columns
 
-
-_Zones: TypeAlias = dict[int, list[Zone] | None]
-
-
-def _in_order(search: _Search, segments: list[SegmentZones], zones: _Zones, wanted: int) -> list[_Found]:
-    found: list[_Found] = []
+def _in_order(
+    search: _Search, segments: list[SegmentZones], zones: _Zones, wanted: int
+) -> list[tuple[_Position, ResultRow]]:
+    found: list[tuple[_Position, ResultRow]] = []
     for segment in segments:
         if not search.may_hold(segment, zones[segment.index]):
             continue
         places: list[_Position] = []
-        for position in search.places(search.columns(segment.index), segment.first_row):
+        for position in search.places(segment):
             places.append(position)
             if len(found) + len(places) == wanted:
                 break
@@ -170,29 +212,52 @@ def _in_order(search: _Search, segments: list[SegmentZones], zones: _Zones, want
     return found
 
 
-def _sorted(search: _Search, segments: list[SegmentZones], zones: _Zones, wanted: int) -> list[_Found]:
+def _sorted(
+    search: _Search, segments: list[SegmentZones], zones: _Zones, wanted: int
+) -> list[tuple[_Position, ResultRow]]:
     """The first rows by value: segments are opened best bound first until none can hold a better row."""
     candidates = sorted(
-        (search.best(zones[each.index]), each.first_row, each.index)
+        (search.best(zones[each.index]), each.first_row, each.index, each)
         for each in segments
         if search.may_hold(each, zones[each.index])
     )
     # The worst of those kept is on top: positions are turned round for the heap.
-    kept: list[tuple[tuple[float, int, int], int]] = []
-    for best, first_row, index in candidates:
+    kept: list[tuple[_Position, int]] = []
+    for best, first_row, _, segment in candidates:
         if len(kept) == wanted and (best, first_row) > (-kept[0][0][0], -kept[0][0][1]):
             break
-        for key, row, lane in search.places(search.columns(index), first_row):
-            entry = ((-key, -row, -lane), index)
+        for key, row in search.places(segment):
+            entry = ((-key, -row), segment.index)
             if len(kept) < wanted:
                 heappush(kept, entry)
             elif entry > kept[0]:
                 heappushpop(kept, entry)
     by_segment: dict[int, list[_Position]] = {}
-    for (key, row, lane), index in kept:
-        by_segment.setdefault(index, []).append((-key, -row, -lane))
+    for (key, row), index in kept:
+        by_segment.setdefault(index, []).append((-key, -row))
     found = [each for index, places in by_segment.items() for each in search.open(index, places)]
-    return sorted(found, key=lambda each: each.position)
+    return sorted(found, key=lambda each: each[0])
+
+
+def _values(columns: list[EvaluatorColumns], metric: str) -> list[float] | None:
+    """The values of a metric over a segment, NaN where a row has none; None where the segment has none at all."""
+    for each in columns:
+        for output, column in each.columns.items():
+            if metric and each.metric(output) == metric:
+                return column.values
+    return [float("nan")] * len(columns[0].outcomes) if metric and columns else None
+
+
+def _matching(query: ResultQuery, segments: list[SegmentZones], zones: _Zones) -> int | None:
+    if query.sort or query.metric or query.reads_records:
+        return None
+    code = _CODES.get(query.outcome)
+    if code is None:
+        return sum(each.rows for each in segments)
+    if not query.evaluator:
+        return None
+    known = [zone for found in zones.values() for zone in found or () if zone.evaluator == query.evaluator]
+    return sum(zone.outcomes[code] for zone in known) if None not in zones.values() else None
 
 
 def _check_names(query: ResultQuery, zones: _Zones) -> None:
@@ -203,5 +268,6 @@ def _check_names(query: ResultQuery, zones: _Zones) -> None:
     if query.evaluator and query.evaluator not in evaluators:
         raise UnknownNameError("evaluator", query.evaluator, evaluators)
     metrics = sorted({metric for zone in known for metric in (zone.evaluator, *zone.bounds)})
-    if query.sort and query.sort not in metrics:
-        raise UnknownNameError("metric", query.sort, metrics)
+    for metric in (query.sort, query.metric):
+        if metric and metric not in metrics:
+            raise UnknownNameError("metric", metric, metrics)

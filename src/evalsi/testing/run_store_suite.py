@@ -289,6 +289,7 @@ class RunStoreSuite:
             for call in (
                 lambda: store.append("r1", a_segment(0)),
                 lambda: store.touch("r1"),
+                lambda: store.run("r1"),
                 lambda: store.zones("r1"),
                 lambda: store.archive("r1", at=None),
                 lambda: store.finish(ended(a_run("r1")), a_manifest(), []),

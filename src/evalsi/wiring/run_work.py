@@ -24,7 +24,7 @@ from evalsi.results.recorder import Progress
 from evalsi.run.execute_run import Executed, execute_run_now
 from evalsi.run.spec.read_run_spec import kept_run_spec
 from evalsi.run.spec.served import served_spec
-from evalsi.schema import EvalRun, RunManifest, RunMetadata, Usage
+from evalsi.schema import EvalRun, RunManifest, RunMetadata, RunSpec, Usage
 from evalsi.settings import Settings
 from evalsi.wiring.running import RunOptions, Served, prepared
 
@@ -129,11 +129,22 @@ def _execute(
     document = kept_run_spec(document_of(manifest), name=f"run {claim.run_id}", folder=root)
     options = RunOptions(
         continues=claim.run_id,
+        replay=spec.dataset.run.run_id if _grades_again(spec) and spec.dataset and spec.dataset.run else "",
         served=Served(spec=confined, version_path=stores.datasets(claim.project).path_of),
         on_progress=lease.note,
         stopped=lease.is_over,
     )
     return execute_run_now(prepared(document, settings, options, store))
+
+
+def _grades_again(spec: RunSpec) -> bool:
+    """Whether the answers of another run are graded in every trial: they then stand in for a target."""
+    return (
+        spec.target is None
+        and spec.dataset is not None
+        and spec.dataset.run is not None
+        and spec.dataset.run.all_trials
+    )
 
 
 def document_of(manifest: RunManifest) -> EvalRun:

@@ -43,7 +43,7 @@ def list_runs(
         position = (before_us, before_us, before_id, since_us, until_us)
         found = [stored_run_of(values) for values in database.read(statement, (*position, *asked, size + 1))]
         rows = [(stored.created_us, stored.shown(now_us, database.writer_timeout_s)) for stored in found]
-        shown += [(us, row) for us, row in rows if not query.statuses or row.status in query.statuses]
+        shown += [(us, row) for us, row in rows if not query.statuses or row.standing in query.statuses]
         if len(found) <= size or len(shown) > size:
             break
         before_us, before_id = found[-1].created_us, found[-1].id

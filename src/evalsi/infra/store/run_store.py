@@ -170,7 +170,7 @@ class SqlRunStore:
         self._database.write(put)
 
     def answers(self, run_id: str, rows: range | None = None) -> Iterator[tuple[int, bytes]]:
-        self._run(run_id)
+        self.run(run_id)
         return self._answers(run_id, rows if rows is not None else range(_MOST_ROWS))
 
     def touch(self, run_id: str) -> None:
@@ -205,11 +205,14 @@ class SqlRunStore:
         if at is not None:
             moment_of_text(at, "at")
         self._database.write(lambda connection: connection.execute(ARCHIVE, (at, self._project, run_id)))
-        return self._run(run_id)
+        return self.run(run_id)
+
+    def run(self, run_id: str) -> RunRow:
+        return self._shown(self._stored(run_id))
 
     def find(self, reference: str) -> RunRow:
         identities = [RunIdentity._make(values) for values in self._database.read(LIST_IDENTITIES, (self._project,))]
-        return self._run(resolve_run(reference, identities))
+        return self.run(resolve_run(reference, identities))
 
     def resumable(self, fingerprint: str) -> RunRow | None:
         unfinished = (
@@ -235,7 +238,7 @@ class SqlRunStore:
 
         while not self._database.write(take):
             """Somebody was quicker: what the run is now decides what is said."""
-        return self._run(run_id)
+        return self.run(run_id)
 
     def writer(self, run_id: str) -> RunWriter | None:
         run = self._stored(run_id)
@@ -256,15 +259,15 @@ class SqlRunStore:
         return (self._segment(statement, run_id, index) for index in indices)
 
     def segment(self, run_id: str, index: int, *, with_records: bool = True) -> Segment:
-        self._run(run_id)
+        self.run(run_id)
         return self._segment(READ_SEGMENT if with_records else READ_RESULTS, run_id, index)
 
     def segment_rows(self, run_id: str) -> list[tuple[int, int, int]]:
-        self._run(run_id)
+        self.run(run_id)
         return [(index, first, rows) for index, first, rows in self._database.read(LIST_SEGMENTS, (run_id,))]
 
     def zones(self, run_id: str) -> list[SegmentZones]:
-        self._run(run_id)
+        self.run(run_id)
         return [
             SegmentZones(index=index, first_row=first_row, rows=rows, zones=b"" if zones is None else bytes(zones))
             for index, first_row, rows, zones in self._database.read(LIST_ZONES, (run_id,))
@@ -338,9 +341,6 @@ class SqlRunStore:
             raise _missing(run_id)
         return stored_run_of(found[0])
 
-    def _run(self, run_id: str) -> RunRow:
-        return self._shown(self._stored(run_id))
-
     def _shown(self, run: StoredRun) -> RunRow:
         return run.shown(self._now_us(), self._database.writer_timeout_s)
 
@@ -348,7 +348,7 @@ class SqlRunStore:
         return run.own_status(self._now_us(), self._database.writer_timeout_s)
 
     def _document(self, run_id: str, which: str, kind: type[T]) -> T:
-        self._run(run_id)
+        self.run(run_id)
         found = self._database.read(READ_DOCUMENT[which], (run_id,))
         if not found:
             raise _missing(run_id)
