@@ -56,12 +56,13 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
         return False
 
 
-def everyone(*, request_id: str = "", source: str = "") -> Caller:
+def everyone(*, request_id: str = "", source: str = "", idempotency_key: str = "") -> Caller:
     """The caller of a server without authentication: it may do everything."""
     return Caller(
         principal="anonymous",
         grants={EVERY_PROJECT: frozenset({ANY_PERMISSION})},
         roles={EVERY_PROJECT: ("owner",)},
         request_id=request_id,
+        idempotency_key=idempotency_key,
         source=source,
     )

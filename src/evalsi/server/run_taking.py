@@ -27,6 +27,7 @@ from evalsi.results.graded_run import stored_run
 from evalsi.results.imported_run import keep_imported
 from evalsi.results.read_document import read_document
 from evalsi.schema import (
+    BoundRunEvaluator,
     DatasetManifest,
     ImportRunRequest,
     PromoteResultsRequest,
@@ -62,6 +63,7 @@ def import_run(store: RunStore, request: ImportRunRequest, project: str, clock: 
             sha256=digest(request.records).removeprefix("sha256:"),
             records=len(request.records),
         ),
+        evaluators=[BoundRunEvaluator(name=name) for name in dict.fromkeys(each.evaluator for each in request.results)],
         trials=1 + max((each.trial for each in request.results), default=0),
         target_usage=request.target_usage,
         judge_usage=request.judge_usage,

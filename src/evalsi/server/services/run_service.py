@@ -5,10 +5,9 @@ nothing here blocks the event loop, since every look at the store happens in a t
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from evalsi.access.caller import Caller
 from evalsi.access.gate import DEFAULT_PROJECT, visible_projects
@@ -70,25 +69,19 @@ PAGE, LARGEST_PAGE = 50, 1000
 WATCH_INTERVAL_S = 0.25
 
 
-class StoredRunsQuota(Protocol):
-    """How many runs a project may hold; None is no limit."""
-
-    def __call__(self, project: str) -> int | None: ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class RunService:
     """Implements the service of that name.
 
     Args:
         datasets: The root of datasets: every path that a request names is below it.
-        most_stored: The quota of stored runs.
+        most_stored: How many runs a project may hold; None is no limit.
     """
 
     stores: ProjectStores
     clock: Clock
     datasets: Path
-    most_stored: StoredRunsQuota = lambda _project: None
+    most_stored: Callable[[str], int | None] = lambda _project: None
     service: str = field(default="RunService", init=False)
 
     async def create_run(self, request: CreateRunRequest, caller: Caller) -> CreateRunResponse:
