@@ -16,7 +16,7 @@ import pytest
 from evalsi.core.errors import NotFoundError, StoreError
 from evalsi.engine.columns import pack
 from evalsi.results.graded_run import stored_run
-from evalsi.run.stored_answers import trial_of
+from evalsi.results.trial_tally import trial_of
 from evalsi.settings import Settings
 from evalsi.wiring import local_store
 from tests.command_line import command, environment, evalsi, write_jsonl

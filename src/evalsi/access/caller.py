@@ -38,6 +38,8 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     """How it proved who it is: `apikey`; `none` where authentication is off."""
     request_id: str = ""
     """Identifier of the request, as in the log and in the answer."""
+    idempotency_key: str = ""
+    """The `Idempotency-Key` of the request: sent again with it, the request is carried out once."""
     source: str = ""
     """Address that the request came from."""
 
@@ -54,12 +56,13 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
         return False
 
 
-def everyone(*, request_id: str = "", source: str = "") -> Caller:
+def everyone(*, request_id: str = "", source: str = "", idempotency_key: str = "") -> Caller:
     """The caller of a server without authentication: it may do everything."""
     return Caller(
         principal="anonymous",
         grants={EVERY_PROJECT: frozenset({ANY_PERMISSION})},
         roles={EVERY_PROJECT: ("owner",)},
         request_id=request_id,
+        idempotency_key=idempotency_key,
         source=source,
     )

@@ -17,7 +17,10 @@ EvalsiError
 ├── ForbiddenError            the caller may not do this                              exit 1 · HTTP 403
 ├── UnimplementedError        a method that this version does not serve               exit 1 · HTTP 501
 ├── StoreError                the store cannot be opened, read or written             exit 1 · HTTP 503
-│   └── StoreTooNewError      written by a later version
+│   ├── StoreTooNewError      written by a later version
+│   └── LeaseLostError        another worker has the run now                      exit 1 · HTTP 409
+├── ConflictError             it contradicts what is there                            exit 1 · HTTP 409
+├── QuotaError                a project has used up what it may use                   exit 1 · HTTP 429
 ├── PluginError               a third-party evaluator cannot be loaded                exit 1 · HTTP 500
 ├── SandboxUnavailableError   no fence here is as strong as was asked for             exit 1 · HTTP 503
 ├── SandboxError              a sandbox failed, not the program in it                 exit 1 · HTTP 500
@@ -232,6 +235,27 @@ class UnimplementedError(EvalsiError):
 class StoreError(EvalsiError):
     code = "store"
     http_status = 503
+
+
+class LeaseLostError(StoreError):
+    """A run was given to another worker: its former holder stops and writes nothing more."""
+
+    code = "lease-lost"
+    http_status = 409
+
+
+class ConflictError(EvalsiError):
+    """What was asked for contradicts what is there: a key used for another request, a decision made meanwhile."""
+
+    code = "conflict"
+    http_status = 409
+
+
+class QuotaError(EvalsiError):
+    """A project has used up what it may use."""
+
+    code = "quota"
+    http_status = 429
 
 
 class StoreTooNewError(StoreError):

@@ -7,14 +7,15 @@ import os
 import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 
 import msgspec
 
 from evalsi.core.canonical import canonical_json
+from evalsi.core.clock import microseconds, moment_of_text
 from evalsi.core.errors import NotFoundError, StoreError, UsageError
+from evalsi.core.page_token import read_page_token, write_page_token
 from evalsi.core.run_reference import RunIdentity, resolve_run
-from evalsi.ports.run_store import RunRow, RunWriter, Segment
+from evalsi.ports.run_store import RunPage, RunQuery, RunRow, RunWriter, Segment, SegmentZones
 from evalsi.schema import MetricSummary, RunManifest
 
 
@@ -49,6 +50,18 @@ class MemoryRunStore:
         row = msgspec.structs.replace(run, status="running", finished_at=None, rows=0)
         self._runs[run.id] = _Run(row, manifest, self)
 
+    def describe(self, run: RunRow, manifest: RunManifest) -> None:
+        _check_storable(run, manifest)
+        stored = self._written(run.id)
+        stored.row = msgspec.structs.replace(
+            stored.row,
+            dataset=run.dataset,
+            dataset_digest=run.dataset_digest,
+            fingerprint=run.fingerprint,
+            labels=run.labels,
+        )
+        stored.manifest = manifest
+
     def append(self, run_id: str, segment: Segment) -> None:
         self._written(run_id).segments[segment.index] = segment
 
@@ -78,12 +91,44 @@ class MemoryRunStore:
             dataset_digest=run.dataset_digest,
             labels=run.labels,
             headline=run.headline,
+            verdict=run.verdict,
         )
         stored.manifest, stored.summaries = manifest, list(summaries)
 
     def runs(self, *, limit: int | None = None) -> list[RunRow]:
         stored = sorted(self._runs.values(), key=lambda run: (_instant(run.row), run.row.id), reverse=True)
         return [_shown(run) for run in stored[:limit]]
+
+    def page(self, query: RunQuery, *, size: int, token: str = "") -> RunPage:
+        since_us = microseconds(moment_of_text(query.since, "since")) if query.since else 0
+        until_us = microseconds(moment_of_text(query.until, "until")) if query.until else 1 << 62
+        text = query.search.lower()
+        before = read_page_token(token, query, tuple[int, str])
+        fitting = [
+            row
+            for row in self.runs()
+            if (before is None or (_instant(row), row.id) < before)
+            and since_us <= _instant(row) < until_us
+            and any(text in word.lower() for word in (row.name, row.id, *row.labels.values()))
+            and (not query.statuses or row.standing in query.statuses)
+            and query.name in ("", row.name)
+            and query.labels.items() <= row.labels.items()
+            and query.archived in (None, row.archived_at is not None)
+        ]
+        shown = fitting[:size]
+        more = len(fitting) > size
+        return RunPage(
+            runs=shown,
+            next_token=write_page_token(query, (_instant(shown[-1]), shown[-1].id)) if more else "",
+        )
+
+    def archive(self, run_id: str, *, at: str | None) -> RunRow:
+        stored = self._stored(run_id)
+        stored.row = msgspec.structs.replace(stored.row, archived_at=at)
+        return _shown(stored)
+
+    def run(self, run_id: str) -> RunRow:
+        return _shown(self._stored(run_id))
 
     def find(self, reference: str) -> RunRow:
         identities = [RunIdentity(run.id, run.name, run.created_at) for run in self.runs()]
@@ -115,12 +160,19 @@ class MemoryRunStore:
     def segments(self, run_id: str, *, with_records: bool = True) -> Iterator[Segment]:
         return (self._segment(run_id, index, with_records) for index, _, _ in self.segment_rows(run_id))
 
-    def segment(self, run_id: str, index: int) -> Segment:
-        return self._segment(run_id, index, with_records=True)
+    def segment(self, run_id: str, index: int, *, with_records: bool = True) -> Segment:
+        return self._segment(run_id, index, with_records)
 
     def segment_rows(self, run_id: str) -> list[tuple[int, int, int]]:
         segments = self._stored(run_id).segments
         return [(index, segments[index].first_row, segments[index].rows) for index in sorted(segments)]
+
+    def zones(self, run_id: str) -> list[SegmentZones]:
+        segments = self._stored(run_id).segments
+        return [
+            SegmentZones(index=index, first_row=found.first_row, rows=found.rows, zones=found.zones)
+            for index, found in sorted(segments.items())
+        ]
 
     def delete(self, run_id: str) -> None:
         stored = self._stored(run_id)
@@ -149,21 +201,16 @@ class MemoryRunStore:
         segments = self._stored(run_id).segments
         if index not in segments:
             raise NotFoundError(f"run {run_id} has no segment {index} (any more)")
-        return segments[index] if with_records else msgspec.structs.replace(segments[index], records=b"")
+        found = msgspec.structs.replace(segments[index], zones=b"")
+        return found if with_records else msgspec.structs.replace(found, records=b"")
 
 
 def _shown(stored: _Run) -> RunRow:
     return msgspec.structs.replace(stored.row, rows=sum(segment.rows for segment in stored.segments.values()))
 
 
-def _instant(run: RunRow) -> datetime:
-    try:
-        moment = datetime.fromisoformat(run.created_at)
-    except ValueError as error:
-        raise UsageError(f"created_at {run.created_at!r} is no ISO 8601 time") from error
-    if moment.tzinfo is None:
-        raise UsageError(f"created_at {run.created_at!r} names no time zone")
-    return moment
+def _instant(run: RunRow) -> int:
+    return microseconds(moment_of_text(run.created_at, "created_at"))
 
 
 def _check_storable(*values: object) -> None:

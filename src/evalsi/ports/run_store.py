@@ -20,12 +20,16 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     rows: int
     records: bytes
     results: bytes
+    zones: bytes = b""
+    """A few numbers about `results` (see `evalsi.results.zones`), kept apart so that a search reads them alone. They are
+    stored with the segment and come back through `RunStore.zones` only."""
 
 
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A run as a list shows it. Times are ISO 8601 UTC. `status` is one of running, succeeded, interrupted, error.
+    """A run as a list shows it. Times are ISO 8601 UTC. `status` is one of waiting, running, succeeded, interrupted, error.
 
-    A run whose writer died without a word reads as interrupted, never as running.
+    A run whose writer died without a word reads as interrupted, never as running; one that a server is going to work on
+    or has in hand reads as waiting or running, whatever became of the process that had it.
     """
 
     id: str
@@ -42,6 +46,53 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     labels: dict[str, str]
     headline: str
     """The first metric with its interval, for lists."""
+    verdict: str = ""
+    """What its gates decided: passed, failed, undecided, or "" where there are none (yet)."""
+    project: str = "default"
+    """Whose run it is. A store sets it: it holds the runs of one project."""
+    archived_at: str | None = None
+    """Since when it is kept out of lists."""
+    error: str = ""
+    """Why it ended with `error`, for people."""
+
+    @property
+    def standing(self) -> str:
+        """`status`, or "failed" for a run that succeeded and whose gates were not met."""
+        return "failed" if self.status == "succeeded" and self.verdict == "failed" else self.status
+
+
+class RunQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which runs a list shows; empty fields ask nothing."""
+
+    statuses: tuple[str, ...] = ()
+    """Any of these, by `RunRow.standing`."""
+    name: str = ""
+    labels: dict[str, str] = {}
+    """Each must be there with exactly this value."""
+    since: str = ""
+    """Made at or after this ISO 8601 time."""
+    until: str = ""
+    """Made before this ISO 8601 time."""
+    search: str = ""
+    """Name, id or the value of a label hold this text, in any case."""
+    archived: bool | None = False
+    """Only archived ones, only others, or (None) both."""
+
+
+class RunPage(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a list. `next_token` leads on to the next part and is empty after the last."""
+
+    runs: list[RunRow]
+    next_token: str
+
+
+class SegmentZones(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known about a segment without reading it. `zones` is empty where its writer knew nothing."""
+
+    index: int
+    first_row: int
+    rows: int
+    zones: bytes
 
 
 class RunWriter(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +119,14 @@ class RunStore(Protocol):
         """Begins a run with this store as its writer. The store itself sets `status`, `finished_at` and `rows`.
 
         Raises: UsageError: the id exists already, `created_at` is no ISO 8601 time, or a text is no valid Unicode.
+        """
+        ...
+
+    def describe(self, run: RunRow, manifest: RunManifest) -> None:
+        """Writes down what becomes known about a run when it begins, in place of what was known when it was made. Takes
+        `dataset`, `dataset_digest`, `fingerprint` and `labels` from `run`.
+
+        Raises: StoreError: this store is not (or no longer) the run's writer.
         """
         ...
 
@@ -98,8 +157,8 @@ class RunStore(Protocol):
         ...
 
     def finish(self, run: RunRow, manifest: RunManifest, summaries: list[MetricSummary]) -> None:
-        """Ends a run: its writer lets go. Takes `status`, `finished_at`, `dataset_digest`, `labels` and `headline`
-        from `run`; `rows` is what was stored. The same writer may finish again, which replaces.
+        """Ends a run: its writer lets go. Takes `status`, `finished_at`, `dataset_digest`, `labels`, `headline` and
+        `verdict` from `run`; `rows` is what was stored. The same writer may finish again, which replaces.
 
         Raises:
             StoreError: this store is not (or no longer) the run's writer.
@@ -109,6 +168,23 @@ class RunStore(Protocol):
 
     def runs(self, *, limit: int | None = None) -> list[RunRow]:
         """Newest first, by `created_at`."""
+        ...
+
+    def page(self, query: RunQuery, *, size: int, token: str = "") -> RunPage:
+        """Up to `size` of the runs that `query` asks for, newest first, after those that led to `token`.
+
+        A run made meanwhile moves nothing: every run that was there at the first page is met once.
+
+        Raises: UsageError: the token is none of this query's, or `since` is no ISO 8601 time.
+        """
+        ...
+
+    def archive(self, run_id: str, *, at: str | None) -> RunRow:
+        """Keeps a run out of lists since the ISO 8601 time `at`, or with None brings it back. Results stay."""
+        ...
+
+    def run(self, run_id: str) -> RunRow:
+        """By its whole id."""
         ...
 
     def find(self, reference: str) -> RunRow:
@@ -151,12 +227,16 @@ class RunStore(Protocol):
         """
         ...
 
-    def segment(self, run_id: str, index: int) -> Segment:
-        """One segment. Raises: NotFoundError."""
+    def segment(self, run_id: str, index: int, *, with_records: bool = True) -> Segment:
+        """One segment, with its records or (quicker) without. Raises: NotFoundError."""
         ...
 
     def segment_rows(self, run_id: str) -> list[tuple[int, int, int]]:
         """(index, first_row, rows) of every stored segment, in order of index, without reading bodies."""
+        ...
+
+    def zones(self, run_id: str) -> list[SegmentZones]:
+        """Every stored segment with its zones, in order of index, without reading bodies."""
         ...
 
     def delete(self, run_id: str) -> None:

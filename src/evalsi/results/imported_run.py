@@ -30,6 +30,7 @@ from evalsi.evaluators.binding import BoundEvaluator, manifest_of
 from evalsi.ports.run_store import RunRow, RunStore, Segment
 from evalsi.results.graded_run import GradedRun
 from evalsi.results.stored_rows import GradedRows, encode_records
+from evalsi.results.zones import encode_zones
 from evalsi.schema import (
     BoundRunEvaluator,
     DatasetManifest,
@@ -131,6 +132,7 @@ def _segment(rows: GradedRows) -> Segment:
         rows=rows.rows,
         records=rows.records_jsonl,
         results=pack(rows.columns),
+        zones=encode_zones(rows.columns),
     )
 
 

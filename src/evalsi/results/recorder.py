@@ -20,7 +20,17 @@ from evalsi.ports.run_store import RunRow, RunStore, Segment
 from evalsi.results.graded_run import GradedRun, stored_run
 from evalsi.results.stored_rows import WHOLE, GradedRows, encode_records, rows_of
 from evalsi.results.trial_tally import TrialTally
-from evalsi.schema import DatasetManifest, GateResult, JudgeManifest, MetricSummary, RunManifest, RunStatus, Usage
+from evalsi.results.zones import encode_zones
+from evalsi.schema import (
+    DatasetManifest,
+    GateResult,
+    GateVerdict,
+    JudgeManifest,
+    MetricSummary,
+    RunManifest,
+    RunStatus,
+    Usage,
+)
 
 PROGRESS_INTERVAL_S = 0.1
 
@@ -35,6 +45,8 @@ class Progress:
     headline: str = ""
     """The first metric so far, with its interval."""
     spent: Usage | None = None
+    target_spent: Usage | None = None
+    """The target's part of `spent`."""
     asked: int | None = None
     """Rows that the target has answered or failed; None where nobody is asked."""
 
@@ -93,6 +105,10 @@ class RunRecorder:
         )
         if earlier is None:
             work.store.create(self._row, self.manifest)
+        elif not earlier.fingerprint:
+            # A server's run: it was made before anybody had looked at its dataset.
+            self._row = msgspec.structs.replace(self._new_row(now.timestamp()), id=earlier.id)
+            work.store.describe(self._row, self.manifest)
         else:
             self._recall()
         self.resumed_rows = self.done
@@ -124,6 +140,7 @@ class RunRecorder:
                 rows=len(graded.records),
                 records=encode_records(graded.records),
                 results=pack(graded.columns),
+                zones=encode_zones(graded.columns),
             ),
         )
 
@@ -143,13 +160,15 @@ class RunRecorder:
         if now_s < self._next_report_s and self.done < work.total:
             return
         self._next_report_s = now_s + PROGRESS_INTERVAL_S
+        target = work.target_usage()
         work.on_progress(
             Progress(
                 done=self.done,
                 total=work.total,
                 outcomes=self.summary.outcome_totals(),
                 headline=self.summary.headline(),
-                spent=total_usage([*(judge.usage for judge in work.judges()), work.target_usage()]),
+                spent=total_usage([*(judge.usage for judge in work.judges()), target]),
+                target_spent=target,
                 asked=self.asked,
             )
         )
@@ -171,6 +190,7 @@ class RunRecorder:
         """Writes down what was decided about the finished run, and gives it back with that."""
         assert self._finished
         self.manifest = msgspec.structs.replace(self.manifest, gates=gates)
+        self._ending = msgspec.structs.replace(self._ending, verdict=_verdict(gates))
         self._work.store.finish(self._ending, self.manifest, self._summaries)
         return stored_run(self._work.store, self.run_id)
 
@@ -218,7 +238,7 @@ class RunRecorder:
         Raises: UsageError: it is other work than this, it is finished, or another process writes it.
         """
         row = self._work.store.find(self._work.continues)
-        if row.fingerprint != self._work.fingerprint:
+        if row.fingerprint not in ("", self._work.fingerprint):
             raise UsageError(
                 f"run {row.id} cannot be continued: its dataset, an evaluator's code or what a judge or target is made of "
                 "has changed since",
@@ -249,6 +269,14 @@ class RunRecorder:
             if self._work.on_recalled is not None:
                 self._work.on_recalled(rows)
             self.done += segment.rows
+
+
+def _verdict(gates: list[GateResult]) -> str:
+    """What the gates say together: one that is not met fails the run, one that the data cannot decide leaves it open."""
+    verdicts = {gate.verdict for gate in gates}
+    if GateVerdict.FAILED in verdicts:
+        return "failed"
+    return "passed" if verdicts <= {GateVerdict.PASSED} else "undecided"
 
 
 def total_usage(usages: list[Usage | None]) -> Usage | None:

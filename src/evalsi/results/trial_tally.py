@@ -100,3 +100,9 @@ def _with_spread(summary: MetricSummary, counts: Sequence[tuple[int, int]]) -> M
         return summary
     note = f"{mixed} of {several} records with several scored trials both passed and failed"
     return msgspec.structs.replace(summary, notes=[*summary.notes, note])
+
+
+def trial_of(record: Record) -> int:
+    """The repetition a record belongs to, from 0."""
+    provenance = record.provenance
+    return provenance.run.trial if provenance is not None and provenance.run is not None else 0

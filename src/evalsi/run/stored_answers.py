@@ -8,6 +8,7 @@ from evalsi.core.errors import MeasurementError
 from evalsi.engine.columns import ERROR
 from evalsi.ports.target import Answer, TargetTask
 from evalsi.results.graded_run import GradedRun
+from evalsi.results.trial_tally import trial_of
 from evalsi.schema import Content, ErrorKind, Fault, Record, Usage
 
 
@@ -65,12 +66,6 @@ class StoredAnswers:
 
     async def close(self) -> None:
         return
-
-
-def trial_of(record: Record) -> int:
-    """The repetition a record belongs to, from 0."""
-    provenance = record.provenance
-    return provenance.run.trial if provenance is not None and provenance.run is not None else 0
 
 
 def _answer_of(record: Record, columns: list[Any], row: int) -> Answer | MeasurementError:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from evalsi.core.errors import EvalsiError, NotFoundError, StoreError, UsageError
-from evalsi.ports.run_store import RunRow, RunStore, Segment
+from evalsi.ports.run_store import RunQuery, RunRow, RunStore, Segment, SegmentZones
 from evalsi.schema import MetricSummary, RunManifest
 
 OpenStore = Callable[[], RunStore]
@@ -175,6 +175,90 @@ class RunStoreSuite:
             assert store.runs(limit=0) == []
             assert store.find("east").created_at == times["east"]
 
+    def test_a_list_goes_on_where_a_page_ended_whatever_is_made_meanwhile(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            for number in range(5):
+                store.create(a_run(f"r{number}", created_at=f"2026-03-01T12:00:0{number // 2}+00:00"), a_manifest())
+            first = store.page(RunQuery(), size=2)
+            store.create(a_run("late", created_at="2026-03-02T12:00:00+00:00"), a_manifest())
+            store.delete("r4")
+            second = store.page(RunQuery(), size=2, token=first.next_token)
+            third = store.page(RunQuery(), size=2, token=second.next_token)
+        assert [[run.id for run in page.runs] for page in (first, second, third)] == [
+            ["r4", "r3"],
+            ["r2", "r1"],
+            ["r0"],
+        ]
+        assert third.next_token == ""
+
+    def test_a_list_has_what_was_asked_for(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            store.create(a_run("old", created_at="2026-03-01T12:00:00+00:00", name="nightly"), a_manifest())
+            store.create(a_run("new", created_at="2026-03-02T12:00:00+00:00", name="weekly"), a_manifest())
+            store.create(a_run("plain", created_at="2026-03-03T12:00:00+00:00", labels={}), a_manifest())
+            end(store, "old")
+            store.archive("new", at="2026-03-04T00:00:00+00:00")
+
+            def found(**asked: Any) -> list[str]:
+                return [run.id for run in store.page(RunQuery(**asked), size=10).runs]
+
+            assert found() == ["plain", "old"]
+            assert found(archived=None) == ["plain", "new", "old"]
+            assert found(archived=True) == ["new"]
+            assert found(statuses=("succeeded", "error")) == ["old"]
+            assert found(statuses=("running",)) == ["plain"]
+            assert found(archived=None, name="weekly") == ["new"]
+            assert found(archived=None, labels={"branch": "main", "größe": "groß"}) == ["new", "old"]
+            assert found(labels={"branch": "other"}) == []
+            assert found(since="2026-03-03T12:00:00Z") == ["plain"]
+            assert found(archived=None, until="2026-03-02T12:00:00Z") == ["old"]
+            assert found(archived=None, search="WEEK") == ["new"]
+            assert found(archived=None, search="pla") == ["plain"]
+            assert found(search="main") == ["old"]
+            assert found(search="%") == []
+            assert store.archive("new", at=None).archived_at is None
+            assert found() == ["plain", "new", "old"]
+
+    def test_a_page_token_of_another_list_is_refused(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            for number in range(3):
+                store.create(a_run(f"r{number}"), a_manifest())
+            token = store.page(RunQuery(), size=1).next_token
+            _refused(UsageError, lambda: store.page(RunQuery(name="x"), size=1, token=token))
+            _refused(UsageError, lambda: store.page(RunQuery(), size=1, token=token[1:]))
+            _refused(UsageError, lambda: store.page(RunQuery(since="yesterday"), size=1))
+
+    def test_labels_given_at_the_end_are_the_ones_a_run_is_found_by(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            store.create(a_run("r1"), a_manifest())
+            store.finish(ended(a_run("r1", labels={"stage": "late"})), a_manifest(), [])
+            assert [run.id for run in store.page(RunQuery(labels={"stage": "late"}), size=9).runs] == ["r1"]
+            assert store.page(RunQuery(labels={"branch": "main"}), size=9).runs == []
+
+    def test_what_becomes_known_when_a_run_begins_is_written_down_by_its_writer_alone(
+        self, open_store: OpenStore
+    ) -> None:
+        with closing(open_store()) as store:
+            store.create(a_run("r1", fingerprint="", dataset_digest=""), a_manifest())
+            store.describe(a_run("r1", fingerprint="sha256:cc", labels={"now": "known"}), a_manifest("begun"))
+            with closing(open_store()) as other:
+                run = other.find("r1")
+                assert (run.fingerprint, run.dataset_digest, run.labels) == ("sha256:cc", "sha256:aa", {"now": "known"})
+                assert other.manifest("r1") == a_manifest("begun")
+                _refused(StoreError, lambda: other.describe(a_run("r1"), a_manifest()))
+
+    def test_zones_are_read_without_the_segments(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            store.create(a_run("r1"), a_manifest())
+            store.append("r1", msgspec.structs.replace(a_segment(2), zones=b"two"))
+            store.append("r1", a_segment(0))
+            store.append("r1", msgspec.structs.replace(a_segment(2), zones=b"two again"))
+            zones = store.zones("r1")
+        assert zones == [
+            SegmentZones(index=0, first_row=a_segment(0).first_row, rows=2, zones=b""),
+            SegmentZones(index=2, first_row=a_segment(2).first_row, rows=2, zones=b"two again"),
+        ]
+
     def test_a_run_is_found_by_id_beginning_name_and_age(self, open_store: OpenStore) -> None:
         with closing(open_store()) as store:
             for day, (id_, name) in enumerate([("aa1", "nightly"), ("ab2", "nightly"), ("b3", "ab"), ("c4", "b3")]):
@@ -205,6 +289,9 @@ class RunStoreSuite:
             for call in (
                 lambda: store.append("r1", a_segment(0)),
                 lambda: store.touch("r1"),
+                lambda: store.run("r1"),
+                lambda: store.zones("r1"),
+                lambda: store.archive("r1", at=None),
                 lambda: store.finish(ended(a_run("r1")), a_manifest(), []),
                 lambda: store.manifest("r1"),
                 lambda: store.summaries("r1"),

@@ -41,6 +41,7 @@ from evalsi.run.spec.read_run_spec import RunDocument, kept_run_spec
 from evalsi.run.stored_answers import StoredAnswers
 from evalsi.schema import (
     CiMethod,
+    DatasetVersionRef,
     EvalRun,
     EvaluatorRef,
     JudgeManifest,
@@ -79,8 +80,19 @@ class RunOptions:
     argv: Sequence[str] = ()
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     name: str = ""
+    served: "Served | None" = None
     on_progress: Callable[[Progress], None] | None = None
     stopped: Callable[[], bool] = lambda: False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Served:
+    """What differs when a server runs a specification that was sent to it."""
+
+    spec: RunSpec
+    """The specification with its paths confined (`run.spec.served`); what was sent is what is remembered."""
+    version_path: Callable[[DatasetVersionRef], Path]
+    """The file of a version in the catalogue of datasets."""
 
 
 @contextmanager
@@ -91,18 +103,15 @@ def running(document: RunDocument, settings: Settings, options: RunOptions) -> G
     """
     store = open_run_store(settings.database)
     try:
-        yield _job(document, settings, options, store)
+        yield prepared(document, settings, options, store)
     finally:
         store.close()
 
 
-def _job(
-    document: RunDocument,
-    settings: Settings,
-    options: RunOptions,
-    store: RunStore,
-) -> RunJob:
-    spec = document.spec
+def prepared(document: RunDocument, settings: Settings, options: RunOptions, store: RunStore) -> RunJob:
+    """As `running`, on a store that is open already and stays open."""
+    served = options.served
+    spec = document.spec if served is None else served.spec
     answers: StoredAnswers | None = None
     pool = LimiterPool()
     labels = dict(options.labels)
@@ -133,7 +142,7 @@ def _job(
     panel = Panel(evaluators=bind_all(document.evaluators.refs, main, contexts), concurrency=concurrency)
     if target is not None:
         _refuse_what_nobody_gives(target, panel, document)
-    dataset, dataset_options, source = _dataset(document, store)
+    dataset, dataset_options, source = _dataset(document, store, served)
     if answers is not None and spec.dataset is None:
         dataset = open_dataset(answers.records)
     metadata = document.run.metadata
@@ -168,8 +177,8 @@ def _job(
         clock=SystemClock(),
         manifest=msgspec.structs.replace(
             manifest,
-            spec=spec,
-            spec_folder=str(document.folder.resolve()),
+            spec=document.spec,
+            spec_folder=str(document.folder.resolve()) if served is None else "",
             unpinned=[*manifest.unpinned, *(_unpinned_target(spec.target) if answers is None else [])],
         ),
         trials=max(1, spec.trials),
@@ -437,8 +446,9 @@ def _refuse_unknown_price(
         )
 
 
-def _dataset(document: RunDocument, store: RunStore) -> tuple[Dataset, DatasetOptions, str]:
-    source = document.spec.dataset
+def _dataset(document: RunDocument, store: RunStore, served: Served | None) -> tuple[Dataset, DatasetOptions, str]:
+    named = document.spec.dataset
+    source = named if served is None else served.spec.dataset
     if source is None:
         return open_dataset([]), DatasetOptions(), ""
     options = DatasetOptions(
@@ -459,7 +469,13 @@ def _dataset(document: RunDocument, store: RunStore) -> tuple[Dataset, DatasetOp
     elif source.uri is not None:
         data = name = source.uri
     elif source.path is not None:
-        data = name = source.path if source.path == "-" else str(document.folder / source.path)
+        if served is not None and named is not None and named.path is not None:
+            # A Path names one file or folder; a text could be a pattern and lead out of the root after all.
+            data, name = Path(source.path), named.path
+        else:
+            data = name = source.path if source.path == "-" else str(document.folder / source.path)
+    elif source.catalog is not None and served is not None:
+        data, name = served.version_path(source.catalog), f"{source.catalog.name}@{source.catalog.version}"
     else:
         raise UsageError("this kind of dataset needs a server", hint="name a path, a uri, inline records or a run")
     dataset = open_dataset(data, options=options)

@@ -1,1 +1,1 @@
-"""The face of worker processes: reads calls from its parent, does them through the jobs, answers. Decides nothing."""
+"""Processes that a server starts to work for it: they read what to do from it, do it through the jobs, and end with it."""

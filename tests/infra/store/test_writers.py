@@ -18,7 +18,7 @@ import pytest
 from evalsi.core.errors import NotFoundError, StoreError, UsageError
 from evalsi.infra.store import writer as writer_module
 from evalsi.infra.store.database import StoreOptions, open_database
-from evalsi.infra.store.run_store import SqliteRunStore, open_run_store
+from evalsi.infra.store.run_store import SqlRunStore, open_run_store
 from evalsi.infra.store.writer import Writer, is_alive, this_process
 from evalsi.ports.run_store import Segment
 from evalsi.testing.run_store_suite import a_manifest, a_run, a_segment, end
@@ -198,10 +198,10 @@ def test_a_writer_out_of_sight_counts_as_gone_when_it_was_silent_for_long(
 ) -> None:
     path, clock = tmp_path / "evalsi.db", StandingClock()
     options = StoreOptions(writer_timeout_s=300)
-    here = SqliteRunStore(open_database(path, options), clock=clock)
+    here = SqlRunStore(open_database(path, options), clock=clock)
     with monkeypatch.context() as patch:
         patch.setattr(writer_module, "_place", lambda: "another-machine")
-        there = SqliteRunStore(open_database(path, options), clock=clock)
+        there = SqlRunStore(open_database(path, options), clock=clock)
         there.create(a_run("r1"), a_manifest())
     for _ in range(3):
         clock.moment += timedelta(seconds=299)

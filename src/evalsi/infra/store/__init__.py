@@ -6,6 +6,6 @@ from store to store.
 """
 
 from evalsi.infra.store.database import StoreOptions
-from evalsi.infra.store.run_store import SqliteRunStore, open_run_store
+from evalsi.infra.store.run_store import SqlRunStore, open_run_store
 
-__all__ = ["SqliteRunStore", "StoreOptions", "open_run_store"]
+__all__ = ["SqlRunStore", "StoreOptions", "open_run_store"]

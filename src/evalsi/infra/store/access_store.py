@@ -7,7 +7,7 @@ transaction that writes it, so entries of many processes form one chain; times a
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from sqlite3 import Connection, IntegrityError
+from sqlite3 import IntegrityError
 from typing import Any
 
 import msgspec
@@ -15,6 +15,7 @@ import msgspec
 from evalsi.core.canonical import canonical_json
 from evalsi.core.errors import AlreadyExistsError, NotFoundError, suggestion
 from evalsi.infra.store.database import Database, StoreOptions, open_database
+from evalsi.infra.store.transactions import Transaction
 from evalsi.ports.access_store import AuditFilter, AuditHead, Seal, StoredKey
 from evalsi.schema import APIKey, AuditEvent, Project, RoleBinding, RoleList
 
@@ -105,7 +106,7 @@ class SqliteAccessStore:
     def add_binding(self, binding: RoleBinding) -> RoleBinding:
         place = (binding.project, binding.role, binding.subject)
 
-        def add(connection: Connection) -> RoleBinding:
+        def add(connection: Transaction) -> RoleBinding:
             connection.execute(ADD_BINDING, (*place, _text(binding.created_at), binding.created_by))
             return _binding_of(connection.execute(READ_BINDING, place).fetchone())
 
@@ -119,7 +120,7 @@ class SqliteAccessStore:
             raise NotFoundError(f"{subject} has no binding to the role {role} in the project {project!r}")
 
     def append_audit(self, event: AuditEvent, seal: Seal) -> AuditEvent:
-        def append(connection: Connection) -> AuditEvent:
+        def append(connection: Transaction) -> AuditEvent:
             entry = seal(event, _head_of(connection.execute(READ_HEAD).fetchone()))
             connection.execute(
                 ADD_ENTRY,
@@ -149,7 +150,7 @@ class SqliteAccessStore:
         return [_ENTRY.decode(body) for (body,) in self._database.read(ENTRIES_FROM, (after, limit))]
 
     def trim_audit(self, *, older_than: datetime) -> int:
-        def trim(connection: Connection) -> int:
+        def trim(connection: Transaction) -> int:
             # A clock that went back must not leave a hole: entries go up to the first that is to stay.
             (first_kept,) = connection.execute(FIRST_SINCE, (_text(older_than),)).fetchone()
             head = _head_of(connection.execute(READ_HEAD).fetchone())
@@ -166,7 +167,7 @@ class SqliteAccessStore:
         self._database.close()
 
 
-def _inserted(connection: Connection, statement: str, values: Sequence[object]) -> bool:
+def _inserted(connection: Transaction, statement: str, values: Sequence[object]) -> bool:
     try:
         connection.execute(statement, values)
     except IntegrityError:

@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeVar
 from evalsi.core.errors import NotFoundError, StoreError, StoreTooNewError
 from evalsi.infra.store.migrations import APPLICATION_ID, MIGRATIONS, Migration
 from evalsi.infra.store.sqlite_faults import is_passing, sqlite_faults, store_error
+from evalsi.infra.store.transactions import Transaction
 
 T = TypeVar("T")
 
@@ -39,7 +40,7 @@ class StoreOptions:
 
 
 class Database:
-    """One connection to the file, shared by the threads of one process."""
+    """One connection to the file, shared by the threads of one process. Implements `SqlDatabase`."""
 
     def __init__(
         self, path: Path, connection: sqlite3.Connection, options: StoreOptions, *, read_only: bool = False
@@ -52,19 +53,26 @@ class Database:
         self._pid = os.getpid()
         self._closed = False
 
-    def read(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    @property
+    def compression_level(self) -> int:
+        return self.options.compression_level
+
+    @property
+    def writer_timeout_s(self) -> float:
+        return self.options.writer_timeout_s
+
+    def read(self, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Every row that `statement` gives. No lock is held when this has returned."""
         with self._usable() as connection:
             return self._patiently(lambda: connection.execute(statement, parameters).fetchall())
 
-    def write(self, change: Callable[[sqlite3.Connection], T], *, sync: bool = False) -> T:
-        """Runs `change` as one transaction: committed when this has returned, undone when it raised.
-
-        Args:
-            change: Executes its statements on the connection. Runs again when a lock was in the way, so it must have
-                no other effect.
-            sync: Waits until the disk has it, whatever `options.synchronous` says.
-        """
+    def write(self, change: Callable[[Transaction], T], *, sync: bool = False, alone: bool = True) -> T:
+        """See `SqlDatabase.write`. Every change is alone here: there is one write lock."""
+        del alone
         with self._usable() as connection:
             if sync:
                 connection.execute("PRAGMA synchronous = FULL")
@@ -228,8 +236,8 @@ def _bring_up_to_date(connection: sqlite3.Connection, path: Path, migrations: Se
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     connection.execute("PRAGMA synchronous = FULL")
 
-    def migrate(locked: sqlite3.Connection) -> None:
-        version = _version(locked, path, newest)
+    def migrate(locked: Transaction) -> None:
+        version = _version(connection, path, newest)
         if version == newest:
             return  # another process was faster
         if version:
@@ -299,7 +307,7 @@ def _back_up(path: Path, version: int) -> None:
             partial.unlink(missing_ok=True)
 
 
-def _in_transaction(connection: sqlite3.Connection, change: Callable[[sqlite3.Connection], T]) -> T:
+def _in_transaction(connection: sqlite3.Connection, change: Callable[[Transaction], T]) -> T:
     connection.execute("BEGIN IMMEDIATE")
     try:
         result = change(connection)

@@ -150,4 +150,91 @@ MIGRATIONS: tuple[Migration, ...] = (
             "INSERT INTO audit_head VALUES (1, 0, '', 0, '')",
         ),
     ),
+    Migration(
+        4,
+        (
+            # How a run ended, and what a server keeps of runs: out of lists, waiting, in somebody's hands.
+            "ALTER TABLE runs ADD COLUMN verdict TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE runs ADD COLUMN archived_at TEXT",
+            # Labels stand in the run for who reads it, and here for who looks for it.
+            """
+            CREATE TABLE run_labels (
+                run_id TEXT NOT NULL,
+                key TEXT NOT NULL,
+                value TEXT NOT NULL,
+                PRIMARY KEY (run_id, key)
+            ) WITHOUT ROWID
+            """,
+            "INSERT INTO run_labels SELECT runs.id, each.key, each.value FROM runs, json_each(runs.labels) AS each",
+            # Apart from segments, so that a search reads no bodies.
+            """
+            CREATE TABLE segment_zones (
+                run_id TEXT NOT NULL,
+                idx INTEGER NOT NULL,
+                zones BLOB NOT NULL,
+                PRIMARY KEY (run_id, idx)
+            ) WITHOUT ROWID
+            """,
+            """
+            CREATE TABLE run_queue (
+                run_id TEXT NOT NULL PRIMARY KEY,
+                project_id TEXT NOT NULL,
+                state TEXT NOT NULL CHECK (state IN ('waiting', 'claimed', 'done', 'failed', 'cancelled')),
+                priority INTEGER NOT NULL,
+                submitted_us INTEGER NOT NULL,
+                created_by TEXT NOT NULL,
+                request_key TEXT,
+                request_digest TEXT NOT NULL,
+                holder TEXT,
+                lease_token TEXT,
+                lease_until_us INTEGER,
+                claimed_us INTEGER,
+                claimed_done INTEGER NOT NULL DEFAULT 0,
+                crashes INTEGER NOT NULL DEFAULT 0,
+                cancelling INTEGER NOT NULL DEFAULT 0,
+                progress TEXT,
+                error TEXT NOT NULL DEFAULT ''
+            ) WITHOUT ROWID
+            """,
+            "CREATE INDEX run_queue_by_state ON run_queue (state, project_id)",
+            "CREATE UNIQUE INDEX run_queue_by_request ON run_queue (project_id, request_key)",
+            """
+            CREATE TABLE usage_days (
+                project_id TEXT NOT NULL,
+                day TEXT NOT NULL,
+                target_tokens INTEGER NOT NULL DEFAULT 0,
+                judge_tokens INTEGER NOT NULL DEFAULT 0,
+                PRIMARY KEY (project_id, day)
+            ) WITHOUT ROWID
+            """,
+            # Datasets on a server. The document is the version without its records, which are an object of their own.
+            """
+            CREATE TABLE dataset_versions (
+                project_id TEXT NOT NULL,
+                name TEXT NOT NULL,
+                version TEXT NOT NULL,
+                number INTEGER NOT NULL,
+                sha256 TEXT NOT NULL,
+                content_sha256 TEXT NOT NULL,
+                body_key TEXT NOT NULL,
+                owner TEXT NOT NULL,
+                state TEXT NOT NULL,
+                published_us INTEGER NOT NULL,
+                document TEXT NOT NULL,
+                PRIMARY KEY (project_id, name, version)
+            ) WITHOUT ROWID
+            """,
+            "CREATE INDEX dataset_versions_by_time ON dataset_versions (published_us, project_id, name, version)",
+            """
+            CREATE TABLE dataset_events (
+                project_id TEXT NOT NULL,
+                name TEXT NOT NULL,
+                version TEXT NOT NULL,
+                revision INTEGER NOT NULL,
+                document TEXT NOT NULL,
+                PRIMARY KEY (project_id, name, version, revision)
+            ) WITHOUT ROWID
+            """,
+        ),
+    ),
 )

@@ -1,0 +1,94 @@
+"""What a specification that came over a network may not do on the machine of the server, and where its files lie.
+
+Who runs `evalsi run` may read and start whatever they like; who sends a spec to a server may name datasets and
+recordings below the root of datasets, and nothing else of that machine. All paths are confined here, before anything is
+opened, and what is opened later is what was confined.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from evalsi.core.errors import InvalidSpecError
+from evalsi.datasets.confined_path import confined_path
+from evalsi.run.gates.baseline import baseline_reference
+from evalsi.schema import DatasetSource, JudgeSpec, RunSpec, Target
+
+_ADDRESSES = ("hf://",)
+
+
+def served_spec(spec: RunSpec, root: Path) -> RunSpec:
+    """The specification with every path absolute and below `root`.
+
+    Raises: InvalidSpecError: it names code, programs, files to write or paths outside; `where` is the field's path.
+    """
+    for place, name in ((row, ref.ref) for row, ref in enumerate(spec.evaluators)):
+        if ":" in name:
+            raise InvalidSpecError(
+                f"the evaluator {name!r} is a file or a module, and a server runs no code that is sent to it",
+                where=f"spec.evaluators[{place}].ref",
+                hint="name one of the catalog, or install a plugin on the server",
+            )
+    if spec.sinks:
+        raise InvalidSpecError(
+            "a server writes no files for a run", where="spec.sinks", hint="read the results with ListRunResults"
+        )
+    _refuse_files("spec.baseline", spec.baseline)
+    for place, gate in enumerate(spec.gates):
+        _refuse_files(f"spec.gates[{place}].baseline", gate.baseline)
+    return msgspec.structs.replace(
+        spec,
+        target=None if spec.target is None else _target(spec.target, root, "spec.target"),
+        dataset=None if spec.dataset is None else _dataset(spec.dataset, root),
+        judges={name: _judge(judge, root, f"spec.judges.{name}") for name, judge in spec.judges.items()},
+    )
+
+
+def _target(target: Target, root: Path, where: str) -> Target:
+    for name, given in (
+        ("python", target.python),
+        ("command", target.command),
+        ("agent.cli", target.agent is not None and target.agent.cli),
+    ):
+        if given:
+            raise InvalidSpecError(
+                "a server starts no program that a specification names",
+                where=f"{where}.{name}",
+                hint="offer the agent over HTTP, or run it where it is with 'evalsi run'",
+            )
+    fallbacks = [_target(other, root, f"{where}.fallbacks[{place}]") for place, other in enumerate(target.fallbacks)]
+    return msgspec.structs.replace(
+        target, recording=_confined(root, target.recording, f"{where}.recording"), fallbacks=fallbacks
+    )
+
+
+def _dataset(source: DatasetSource, root: Path) -> DatasetSource:
+    if source.uri and not source.uri.startswith(_ADDRESSES):
+        raise InvalidSpecError(
+            f"a server reads no {source.uri.partition('://')[0]}:// address",
+            where="spec.dataset.uri",
+            hint="name hf://…, or upload the dataset",
+        )
+    if source.path is None:
+        return source
+    return msgspec.structs.replace(source, path=_confined(root, source.path, "spec.dataset.path"))
+
+
+def _judge(judge: JudgeSpec, root: Path, where: str) -> JudgeSpec:
+    return msgspec.structs.replace(judge, recording=_confined(root, judge.recording, f"{where}.recording"))
+
+
+def _confined(root: Path, path: str, where: str) -> str:
+    if not path:
+        return path
+    try:
+        return str(confined_path(root, path))
+    except InvalidSpecError as error:
+        raise InvalidSpecError(error.message, where=where, hint=error.hint) from None
+
+
+def _refuse_files(where: str, baseline: str) -> None:
+    if baseline and baseline_reference(baseline).path:
+        raise InvalidSpecError(
+            f"{baseline!r} is a file, and a server compares with runs alone", where=where, hint="name a run"
+        )

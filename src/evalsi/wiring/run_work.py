@@ -1,0 +1,254 @@
+"""Working on the runs that a server was asked for: take one, carry it out, say how it ended, take the next.
+
+The same `running.prepared` and `execute_run_now` as on the command line do the work. What always holds: a run is in one
+worker's hands at a time, a worker that lost its run writes nothing more, and a run that could not be finished for a
+reason that may pass goes back in line.
+"""
+
+import logging
+import threading
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from evalsi.core.errors import EvalsiError, LeaseLostError, StoreError
+from evalsi.infra.objects import open_objects
+from evalsi.infra.store.project_stores import open_project_stores
+from evalsi.ports.project_stores import ProjectStores
+from evalsi.ports.run_queue import Claim, QueueLimits, RunQueue, TokenQuota
+from evalsi.results.recorder import Progress
+from evalsi.run.execute_run import Executed, execute_run_now
+from evalsi.run.spec.read_run_spec import kept_run_spec
+from evalsi.run.spec.served import served_spec
+from evalsi.schema import EvalRun, RunManifest, RunMetadata, RunSpec, Usage
+from evalsi.settings import Settings
+from evalsi.wiring.running import RunOptions, Served, prepared
+
+logger = logging.getLogger(__name__)
+
+POLL_S = 0.1
+"""How often an idle worker looks for work."""
+AFTER_TROUBLE_S = 5.0
+"""How long a worker waits when the store could not be used."""
+
+
+class RunWorkerOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server tells its run workers: where the runs are, and how much may be done at once."""
+
+    store: str
+    """Path of the SQLite store."""
+    datasets: str
+    """The root of datasets: every path in a specification is below it."""
+    objects: str
+    """Where the records of published datasets lie, e.g. file:///var/lib/evalsi/objects."""
+    cache: str
+    """A folder for copies of objects that lie elsewhere."""
+    limits: QueueLimits = QueueLimits()
+    quotas: Mapping[str, TokenQuota] = {}
+    """By project; under "" that of projects which have none of their own."""
+    lease_s: float = 30.0
+    """How long after its last sign of life a worker that cannot be seen counts as gone."""
+
+
+def serve_runs(order: RunWorkerOrder, settings: Settings, stopped: threading.Event) -> None:
+    """Works on the runs of a store until `stopped` is set."""
+    stores = open_project_stores(Path(order.store), open_objects(order.objects, cache=Path(order.cache)))
+    try:
+        work_on_runs(stores, order, settings, stopped)
+    finally:
+        stores.close()
+
+
+class RunProgress(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How far a run is, as its worker tells it with every sign of life."""
+
+    done: int = 0
+    total: int = 0
+    headline: str = ""
+    outcomes: dict[str, int] = {}
+    spent: Usage | None = None
+
+
+def work_on_runs(stores: ProjectStores, order: RunWorkerOrder, settings: Settings, stopped: threading.Event) -> None:
+    """Works until `stopped` is set; the run in hand goes back in line then, with everything it has stored."""
+    while not stopped.is_set():
+        try:
+            claim = stores.queue.claim(order.limits, lease_s=order.lease_s)
+            if claim is None:
+                stopped.wait(POLL_S)
+                continue
+            if not _carry_out(claim, stores, order, settings, stopped):
+                stopped.wait(AFTER_TROUBLE_S)
+        except StoreError as error:
+            logger.warning("the store cannot be used: %s", error)
+            stopped.wait(AFTER_TROUBLE_S)
+
+
+def _carry_out(
+    claim: Claim, stores: ProjectStores, order: RunWorkerOrder, settings: Settings, stopped: threading.Event
+) -> bool:
+    """Whether all went well; False asks for a pause before the next run."""
+    logger.info("run %s of project %s begins", claim.run_id, claim.project)
+    queue = stores.queue
+    with _Lease(claim, queue, order, stopped) as lease:
+        try:
+            executed = _execute(claim, stores, order, settings, lease)
+        except StoreError as error:
+            if lease.lost:
+                logger.warning("run %s was given to another worker", claim.run_id)
+                return True
+            # A full disk, a database that restarts: what is stored is stored, and the rest is done when it is back.
+            logger.warning("run %s waits: %s", claim.run_id, error)
+            queue.release(claim)
+            return False
+        except EvalsiError as error:
+            queue.settle(claim, "failed", error=str(error))
+            return True
+        except Exception as error:
+            logger.exception("run %s failed", claim.run_id)
+            queue.settle(claim, "failed", error=f"internal error: {type(error).__name__}: {error}")
+            return True
+        if not lease.lost:
+            _settle(claim, queue, executed, lease)
+    return True
+
+
+def _execute(
+    claim: Claim, stores: ProjectStores, order: RunWorkerOrder, settings: Settings, lease: "_Lease"
+) -> Executed:
+    store = stores.of(claim.project)
+    manifest = store.manifest(claim.run_id)
+    spec = manifest.spec
+    assert spec is not None, claim.run_id
+    root = Path(order.datasets)
+    confined = served_spec(spec, root)
+    document = kept_run_spec(document_of(manifest), name=f"run {claim.run_id}", folder=root)
+    options = RunOptions(
+        continues=claim.run_id,
+        replay=spec.dataset.run.run_id if _grades_again(spec) and spec.dataset and spec.dataset.run else "",
+        served=Served(spec=confined, version_path=stores.datasets(claim.project).path_of),
+        on_progress=lease.note,
+        stopped=lease.is_over,
+    )
+    return execute_run_now(prepared(document, settings, options, store))
+
+
+def _grades_again(spec: RunSpec) -> bool:
+    """Whether the answers of another run are graded in every trial: they then stand in for a target."""
+    return (
+        spec.target is None
+        and spec.dataset is not None
+        and spec.dataset.run is not None
+        and spec.dataset.run.all_trials
+    )
+
+
+def document_of(manifest: RunManifest) -> EvalRun:
+    """The run that a manifest describes, as a specification would have."""
+    metadata = RunMetadata(name=manifest.name, project=manifest.project, labels=manifest.labels)
+    return EvalRun(metadata=metadata, spec=manifest.spec)
+
+
+def _settle(claim: Claim, queue: RunQueue, executed: Executed, lease: "_Lease") -> None:
+    if not executed.interrupted:
+        queue.settle(claim, "done")
+    elif lease.cancelled:
+        queue.settle(claim, "cancelled")
+    elif executed.budget_reached or lease.used_up:
+        queue.settle(claim, "failed", error=executed.budget_reached or lease.used_up)
+    else:
+        queue.release(claim)
+
+
+class _Lease:
+    """Keeps a run in hand while it is worked on: a thread gives signs of life and hears what is wanted meanwhile."""
+
+    def __init__(self, claim: Claim, queue: RunQueue, order: RunWorkerOrder, stopped: threading.Event) -> None:
+        self.lost = False
+        self.cancelled = False
+        self.used_up = ""
+        """The quota that is used up, in words."""
+        self._claim = claim
+        self._queue = queue
+        self._order = order
+        self._stopped = stopped
+        self._over = threading.Event()
+        self._progress: Progress | None = None
+        self._counted = (0, 0)
+        self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def note(self, progress: Progress) -> None:
+        if self._progress is None:
+            # What an earlier try used was counted when it was used.
+            self._counted = _tokens(progress)
+        self._progress = progress
+
+    def is_over(self) -> bool:
+        """Whether the run is to stop here."""
+        return self.lost or self.cancelled or bool(self.used_up) or self._stopped.is_set()
+
+    def _keep(self) -> None:
+        every_s = min(1.0, self._order.lease_s / 4)
+        while not self._over.wait(every_s):
+            try:
+                wanted = self._queue.renew(self._claim, lease_s=self._order.lease_s, progress=self._account())
+                self.cancelled = self.cancelled or not wanted
+                self._count_tokens()
+            except LeaseLostError:
+                self.lost = True
+                return
+            except StoreError as error:
+                logger.warning("no sign of life could be given for run %s: %s", self._claim.run_id, error)
+
+    def _account(self) -> bytes:
+        progress = self._progress
+        if progress is None:
+            return b""
+        return msgspec.json.encode(
+            RunProgress(
+                done=progress.done,
+                total=progress.total,
+                headline=progress.headline,
+                outcomes=dict(progress.outcomes),
+                spent=progress.spent,
+            )
+        )
+
+    def _count_tokens(self) -> None:
+        progress, project = self._progress, self._claim.project
+        used = self._counted if progress is None else _tokens(progress)
+        target, judges = used[0] - self._counted[0], used[1] - self._counted[1]
+        quota = self._order.quotas.get(project) or self._order.quotas.get("", TokenQuota())
+        limits = (quota.target_tokens_per_day, quota.judge_tokens_per_day)
+        if not (target or judges) and limits == (None, None):
+            return
+        day = datetime.now(UTC).date().isoformat()
+        total = self._queue.add_usage(project, day, target_tokens=max(target, 0), judge_tokens=max(judges, 0))
+        self._counted = used
+        for what, most, so_far in zip(("target", "judge"), limits, total, strict=True):
+            if most is not None and so_far >= most:
+                self.used_up = f"project {project} has used its {most:,} {what} tokens of {day}"
+
+
+def _tokens(progress: Progress) -> tuple[int, int]:
+    """Tokens of the target and of the judges."""
+    target, spent = _total(progress.target_spent), _total(progress.spent)
+    return target, spent - target
+
+
+def _total(usage: Usage | None) -> int:
+    return 0 if usage is None else (usage.input_tokens or 0) + (usage.output_tokens or 0)

@@ -1,0 +1,40 @@
+"""The tie between a worker and the server that started it: a worker never outlives its server."""
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+
+_PR_SET_PDEATHSIG = 1
+GRACE_S = 5.0
+"""How long a worker has to put its work back when it is told to stop."""
+
+
+def die_with(parent: int) -> None:
+    """Has the system kill this process when `parent` ends, however it ends."""
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def stop_at_end_of(stream: int) -> threading.Event:
+    """An event that is set when the file descriptor `stream` ends: the server lets go of the worker, or is gone.
+
+    The process ends by itself when it has not ended within `GRACE_S` after that.
+    """
+    stopped = threading.Event()
+
+    def watch() -> None:
+        while os.read(stream, 4096):
+            """Nothing more is said on it after the order."""
+        stopped.set()
+        # What cannot stop in time is stopped: everything acknowledged is stored, and the rest is somebody else's work.
+        timer = threading.Timer(GRACE_S, os._exit, (1,))
+        timer.daemon = True
+        timer.start()
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
+    return stopped
