@@ -158,7 +158,10 @@ def test_results_are_in_the_order_of_records_and_evaluators(server: RunningServe
 
 
 def test_a_stream_over_rest_is_read_as_lines_and_answered_as_events_or_lines(server: RunningServer) -> None:
-    lines = [{"config": {"evaluators": [{"ref": "exact-match"}]}}, *({"record": {**RECORD, "id": str(n)}} for n in range(3))]
+    lines = [
+        {"config": {"evaluators": [{"ref": "exact-match"}]}},
+        *({"record": {**RECORD, "id": str(n)}} for n in range(3)),
+    ]
     body = "\n".join(map(json.dumps, lines))
     _, headers, got = server.request("POST", "/v1/evaluate:stream", body)
     assert headers["content-type"] == "text/event-stream"
@@ -181,7 +184,8 @@ def test_the_answer_equals_what_the_library_says(server: RunningServer) -> None:
     import evalsi
 
     records = [
-        {"id": str(n), "output": {"text": "Paris" if n % 3 else "Rome"}, "reference": {"text": "Paris"}} for n in range(40)
+        {"id": str(n), "output": {"text": "Paris" if n % 3 else "Rome"}, "reference": {"text": "Paris"}}
+        for n in range(40)
     ]
     _, found = server.post("/v1/evaluate", {"records": records, "evaluators": [{"ref": "exact-match"}]})
     local = evalsi.evaluate([dict(one) for one in records], ["exact-match"])

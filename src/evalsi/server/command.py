@@ -5,13 +5,29 @@ knows it by name.
 """
 
 import ipaddress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
 
 from evalsi.core.errors import MissingExtraError, UsageError
 from evalsi.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """The options of the command, by their names."""
+
+    listen: str
+    data_dir: Path | None
+    no_auth: bool
+    tls_cert: Path | None
+    tls_key: Path | None
+    workers: int | None
+    record_deadline: float
+    call_deadline: float
+    log_level: str
 
 
 @click.command()
@@ -47,21 +63,29 @@ from evalsi.settings import Settings
     help="Processes for evaluators that may be slow. By default one for each processor.",
 )
 @click.option(
+    "--record-deadline",
+    type=click.FloatRange(0, min_open=True),
+    default=30.0,
+    metavar="SECONDS",
+    show_default=True,
+    help="Longest time an evaluator that computes may take over one record.",
+)
+@click.option(
+    "--call-deadline",
+    type=click.FloatRange(0, min_open=True),
+    default=600.0,
+    metavar="SECONDS",
+    show_default=True,
+    help="Longest time a worker may take over one call.",
+)
+@click.option(
     "--log-level",
     type=click.Choice(("debug", "info", "warning", "error")),
     default="info",
     show_default=True,
     help="Least grave lines of the log on standard error.",
 )
-def serve(
-    listen: str,
-    data_dir: Path | None,
-    no_auth: bool,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    workers: int | None,
-    log_level: str,
-) -> None:
+def serve(**given: Any) -> None:
     r"""Serve evaluations over gRPC, REST, gRPC-Web and Connect, all on one port.
 
     The log is a JSON object a line on standard error. SIGTERM and Ctrl-C stop the server within five seconds; calls
@@ -71,46 +95,48 @@ def serve(
     evalsi serve
     evalsi serve --listen 127.0.0.1:9000 --workers 4
     """
-    host, port = address_of(listen)
-    if not (is_loopback(host) or no_auth):
+    options = ServeOptions(**given)
+    host, port = address_of(options.listen)
+    if not (is_loopback(host) or options.no_auth):
         raise UsageError(
-            f"{listen} can be reached from other machines, and everybody there could do everything",
+            f"{options.listen} can be reached from other machines, and everybody there could do everything",
             hint="listen on 127.0.0.1, or say --no-auth if that is what you want",
         )
-    if (tls_cert is None) != (tls_key is None):
-        raise UsageError("--tls-cert and --tls-key belong together; give both or none")
-    run(host, port, data_dir, tls_cert, tls_key, workers, log_level)
+    if (options.tls_cert is None) != (options.tls_key is None):
+        raise UsageError("--tls-cert and --tls-key belong together", hint="give both or none")
+    run(host, port, options)
 
 
-def run(
-    host: str,
-    port: int,
-    data_dir: Path | None,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    workers: int | None,
-    log_level: str,
-) -> None:
+def run(host: str, port: int, options: ServeOptions) -> None:
+    """Serves until the process is told to stop. Raises: EvalsiError, OSError: it could not begin."""
     try:
         import uvloop
 
         from evalsi.server.journal import LEVELS, Journal
         from evalsi.server.serve import ServePlan, serve_until_told
         from evalsi.server.tls import Certificates
-        from evalsi.wiring.serving import serving_parts
     except ImportError as error:
         if error.name is not None and error.name.startswith("evalsi"):
             raise
         raise MissingExtraError("a server", "server") from error
+    from evalsi.wiring.serving import ServingLimits, serving_parts
+
     settings = Settings.from_environment()
-    if data_dir is not None:
-        settings = replace(settings, directory=data_dir)
-    certificates = Certificates(chain=tls_cert, key=tls_key) if tls_cert is not None and tls_key is not None else None
-    journal = Journal(next(level for level in LEVELS if level == log_level))
+    if options.data_dir is not None:
+        settings = replace(settings, directory=options.data_dir)
+    limits = ServingLimits(
+        workers=options.workers or 0,
+        record_deadline_s=options.record_deadline,
+        call_deadline_s=options.call_deadline,
+    )
+    certificates = None
+    if options.tls_cert is not None and options.tls_key is not None:
+        certificates = Certificates(chain=options.tls_cert, key=options.tls_key)
+    journal = Journal(next(level for level in LEVELS if level == options.log_level))
     if not is_loopback(host):
         journal.note("warning", "open", reason="everybody who can reach the address may do everything")
     plan = ServePlan(host=host, port=port, certificates=certificates)
-    uvloop.run(serve_until_told(plan, serving_parts(settings, workers=workers or 0), journal))
+    uvloop.run(serve_until_told(plan, serving_parts(settings, limits), journal))
 
 
 def address_of(listen: str) -> tuple[str, int]:

@@ -25,7 +25,7 @@ from evalsi.server.measures import Measures
 from evalsi.server.one_port import App, OnePort
 from evalsi.server.served_method import served_methods
 from evalsi.server.services.catalog_service import CatalogService
-from evalsi.server.services.evaluation_service import EvaluationService
+from evalsi.server.services.evaluation_service import EvaluationLimits, EvaluationService
 from evalsi.server.tls import Certificates
 from evalsi.wiring.serving import ServingParts
 
@@ -89,7 +89,7 @@ async def serving(
             most_calls=plan.most_calls,
         )
         services = [
-            EvaluationService(parts.pools),
+            EvaluationService(parts.pools, EvaluationLimits(deadline_s=parts.limits.call_deadline_s)),
             CatalogService(parts.pools["cpu"], judges=parts.judges, default_judge=parts.default_judge),
             *extras.services,
         ]

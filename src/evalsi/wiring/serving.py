@@ -15,14 +15,16 @@ from evalsi.score.grading_call import GradingTools
 from evalsi.score.request import JudgeChoice
 from evalsi.settings import Settings
 
-RECORD_DEADLINE_S = 30.0
-"""Seconds that one computing evaluator may take over one record of a call; then that record alone is an ERROR."""
 JUDGE_POOL_WORKERS = 4
 """Processes of the judge pool. Each asks many judges at once; several keep long calls from holding up others."""
 
 
-def grading_tools(settings: Settings) -> GradingTools:
-    """What a grading worker works with."""
+def grading_tools(settings: Settings, *, record_deadline_s: float) -> GradingTools:
+    """What a grading worker works with.
+
+    Args:
+        record_deadline_s: Seconds one computing evaluator may take over one record; then that record alone is an ERROR.
+    """
     lent: dict[str, EvalContext] = {}
 
     def lend(names: set[str]) -> Mapping[str, EvalContext]:
@@ -35,22 +37,19 @@ def grading_tools(settings: Settings) -> GradingTools:
                 lent[name] = EvalContext(judge=make_judge(JudgeChoice(), settings))
         return lent
 
-    return GradingTools(lend=lend, limits=Panel(evaluators=(), deadline_s=RECORD_DEADLINE_S))
+    return GradingTools(lend=lend, limits=Panel(evaluators=(), deadline_s=record_deadline_s))
 
 
-def grading_pool(name: str, settings: Settings, *, workers: int = 0, spare: int = 1) -> WorkerProcesses:
-    """A pool of grading workers, not yet open. They run the interpreter of this process, whatever PATH says.
+@dataclass(frozen=True, kw_only=True)
+class ServingLimits:
+    """What a server's workers may do."""
 
-    Args:
-        workers: Most processes; 0 for as many as there are processors.
-        spare: Processes kept ready though nobody needs them now.
-    """
-    command = (sys.executable, "-m", "evalsi.worker", "grading")
-    environment = {**settings.environment, "EVALSI_DIR": str(settings.directory.absolute())}
-    plan = PoolPlan(
-        name=name, command=command, environment=environment, workers=workers or available_processors(), spare=spare
-    )
-    return WorkerProcesses(plan)
+    workers: int = 0
+    """Most processes for evaluators that compute; 0 for as many as there are processors."""
+    record_deadline_s: float = 30.0
+    """Seconds one computing evaluator may take over one record; then that record alone is an ERROR."""
+    call_deadline_s: float = 600.0
+    """Seconds a worker may take over a call, or over a batch of a stream."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,19 +57,26 @@ class ServingParts:
     """What a server is built from. The pools are not open yet."""
 
     pools: Mapping[str, WorkerProcesses]
+    limits: ServingLimits
     judges: Sequence[str] = ()
     """Names of the judges there are."""
     default_judge: str = ""
+    """The one used when none is named; empty when there is none."""
 
 
-def serving_parts(settings: Settings, *, workers: int = 0) -> ServingParts:
-    """The parts of a server.
+def serving_parts(settings: Settings, limits: ServingLimits | None = None) -> ServingParts:
+    """The parts of a server."""
+    limits = limits or ServingLimits()
+    environment = {**settings.environment, "EVALSI_DIR": str(settings.directory.absolute())}
+    # The interpreter of this process, whatever PATH says.
+    command = (sys.executable, "-m", "evalsi.worker", "grading", str(limits.record_deadline_s))
 
-    Args:
-        workers: Most processes for evaluators that compute; 0 for as many as there are processors.
-    """
+    def pool(name: str, workers: int, spare: int) -> WorkerProcesses:
+        plan = PoolPlan(name=name, command=command, environment=environment, workers=workers, spare=spare)
+        return WorkerProcesses(plan)
+
     pools = {
-        "cpu": grading_pool("cpu", settings, workers=workers),
-        "judge": grading_pool("judge", settings, workers=JUDGE_POOL_WORKERS, spare=0),
+        "cpu": pool("cpu", limits.workers or available_processors(), 1),
+        "judge": pool("judge", JUDGE_POOL_WORKERS, 0),
     }
-    return ServingParts(pools=pools, default_judge=settings.judge.model)
+    return ServingParts(pools=pools, limits=limits, default_judge=settings.judge.model)

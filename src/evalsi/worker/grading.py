@@ -1,4 +1,4 @@
-"""`python -m evalsi.worker grading <socket> <parent>`: grades records for a server, a call at a time.
+"""`python -m evalsi.worker grading <seconds for a record> <socket> <parent>`: grades records for a server, a call at a time.
 
 Single-threaded, so the engine may fork from here. What always holds: whatever a call does to this process, the server
 notices by the socket and starts another one; nothing of a call is left over for the next.
@@ -22,10 +22,10 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main(arguments: Sequence[str]) -> int:
-    descriptor, parent = map(int, arguments)
+    record_deadline_s, descriptor, parent = float(arguments[0]), int(arguments[1]), int(arguments[2])
     _die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    tools = grading_tools(Settings.from_environment())
+    tools = grading_tools(Settings.from_environment(), record_deadline_s=record_deadline_s)
     with socket.socket(fileno=descriptor) as channel, asyncio.Runner() as runner:
         stream = channel.makefile("rb")
         while header := stream.read(_HEADER.size):
