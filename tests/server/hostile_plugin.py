@@ -36,7 +36,7 @@ def exits(record) -> bool:
 def hoards(record) -> bool:
     kept = []
     while _wants(record, "bad"):
-        kept.append(bytearray(64 << 20))
+        kept.append(bytearray(3 << 30))
     return True
 
 
@@ -53,7 +53,7 @@ class StuckAtSetup:
 
 @evaluator
 def sleeps(record) -> bool:
-    time.sleep(0.5)
+    time.sleep(0.05)
     return True
 '''
 NAMES = {
