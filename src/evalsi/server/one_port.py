@@ -6,6 +6,7 @@ wants is cut off, so connections that only sit there do not add up.
 """
 
 import asyncio
+import logging
 import ssl
 from collections.abc import Callable
 from contextlib import suppress
@@ -49,6 +50,8 @@ class OnePort:
             timeout_keep_alive=KEEP_ALIVE_S,
         )
         self._config.load()
+        # What it says about malformed requests would stand between the lines of our own log.
+        logging.getLogger("uvicorn.error").addHandler(logging.NullHandler())
         self._state = ServerState()
         self._grpc_socket = grpc_socket
         self._most_connections = most_connections

@@ -77,6 +77,7 @@ async def serving(
     """A server that is ready; leaving stops it gracefully. Raises: OSError: the address cannot be listened on."""
     extras = extras or Extras()
     async with AsyncExitStack() as stack:
+        tls = plan.certificates.context() if plan.certificates is not None else None
         for pool in parts.pools.values():
             stack.push_async_callback(pool.close)
             await pool.open()
@@ -104,8 +105,11 @@ async def serving(
         socket_path = str(folder / "grpc")
         await grpc.start(socket_path)
         port = OnePort(application, socket_path)
-        tls = plan.certificates.context() if plan.certificates is not None else None
-        host, number = await port.listen(plan.host, plan.port, tls)
+        try:
+            host, number = await port.listen(plan.host, plan.port, tls)
+        except OSError:
+            await grpc.stop(0)
+            raise
         watching = asyncio.get_running_loop().create_task(_watch(plan.certificates, tls, journal))
         journal.note("info", "ready", host=host, port=number, tls=tls is not None, version=__version__, pid=os.getpid())
         try:
