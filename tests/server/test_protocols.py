@@ -188,6 +188,14 @@ def test_connect_answers_json_and_binary_and_tells_faults_in_its_words(server: R
     assert status == 501
 
 
+def test_a_key_makes_one_call_in_every_protocol(server: RunningServer) -> None:
+    headers = {"content-type": "application/json", "idempotency-key": "shared"}
+    first = server.request("POST", EVALUATE, json.dumps(EXACT), headers)
+    again = server.request("POST", "/v1/evaluate", json.dumps(EXACT), headers)
+    assert first[2] == again[2]
+    assert server.request("POST", EVALUATE, "{}", headers)[0] in (400, 409)
+
+
 def test_a_connect_call_that_changes_nothing_may_be_a_get(server: RunningServer) -> None:
     status, _, body = server.request("GET", f"{LIST}?connect=v1&encoding=json&message=%7B%7D")
     assert status == 200
@@ -200,6 +208,7 @@ def test_the_connectrpc_client_speaks_to_it(server: RunningServer) -> None:
     import asyncio
 
     from connectrpc.client import ConnectClient
+    from connectrpc.compat import google_protobuf_codecs
     from connectrpc.method import IdempotencyLevel, MethodInfo, StreamType
 
     from evalsi.schema.proto_codec import from_wire, message_class, to_wire
@@ -213,7 +222,7 @@ def test_the_connectrpc_client_speaks_to_it(server: RunningServer) -> None:
             idempotency_level=IdempotencyLevel.UNKNOWN,
             stream_type=StreamType.UNARY,
         )
-        async with ConnectClient(f"http://{server.address}") as client:
+        async with ConnectClient(f"http://{server.address}", codec=google_protobuf_codecs()[0]) as client:
             return await client.execute_unary(request=to_wire(request()), method=method)
 
     found = from_wire(asyncio.run(call()), EvaluateResponse)

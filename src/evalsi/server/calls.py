@@ -19,6 +19,7 @@ from evalsi.core.errors import CallDeadlineError, EvalsiError, OverloadedError, 
 from evalsi.schema.schema_error import SchemaError
 from evalsi.server.answer import QuickAnswer
 from evalsi.server.fault import OUR_FAULT, fault_of
+from evalsi.server.idempotency import IdempotentAnswers
 from evalsi.server.journal import Journal
 from evalsi.server.measures import Measures
 from evalsi.server.served_method import ServedMethod
@@ -74,6 +75,7 @@ class Door:
     longest_call_s: float = 600.0
     """Seconds that a call without a stream may take."""
     under_way: set[object] = field(default_factory=set[object])
+    kept: IdempotentAnswers = field(default_factory=IdempotentAnswers)
 
     async def answer(
         self, served: ServedMethod, request: msgspec.Struct, arrival: Arrival
@@ -82,7 +84,11 @@ class Door:
         async with self._watched(served, arrival) as course:
             caller = await self._enter(course, arrival)
             await self.admission.admit(caller, served.short_name, request)
-            return await _within(self._deadline_s(arrival), _code_of(served)(request, caller))
+            work = _within(self._deadline_s(arrival), _code_of(served), request, caller)
+            key = arrival.headers.get("idempotency-key", "")
+            if not key or served.method.safe:
+                return await work
+            return await self.kept.answer((served.short_name, caller.principal, key), request, work)
 
     async def gather(
         self, served: ServedMethod, requests: AsyncIterator[msgspec.Struct], arrival: Arrival
@@ -173,11 +179,11 @@ def _code_of(served: ServedMethod) -> Any:
     return served.call
 
 
-async def _within(deadline_s: float, work: Any) -> Any:
+async def _within(deadline_s: float, code: Any, request: msgspec.Struct, caller: Caller) -> Any:
     scope = asyncio.timeout(deadline_s)
     try:
         async with scope:
-            return await work
+            return await code(request, caller)
     except TimeoutError:
         if scope.expired():
             raise CallDeadlineError(f"the call was not done within {deadline_s:g} s") from None

@@ -19,7 +19,6 @@ from evalsi.server.answer import json_of
 from evalsi.server.calls import Arrival, Door
 from evalsi.server.exchange import Exchange, Headers, while_there
 from evalsi.server.fault import Fault, fault_of
-from evalsi.server.idempotency import IdempotentAnswers
 from evalsi.server.query_fields import fields_of_query, put_place
 from evalsi.server.rest_routes import Found, RestRoutes
 from evalsi.server.served_method import ServedMethod
@@ -46,7 +45,6 @@ class Rest:
     def __init__(self, door: Door, routes: RestRoutes) -> None:
         self._door = door
         self._routes = routes
-        self._kept = IdempotentAnswers()
 
     async def handle(self, exchange: Exchange) -> bool:
         """Answers, or returns False when the path is no address of the schema."""
@@ -71,15 +69,7 @@ class Rest:
             return json_of(await self._door.gather(served, requests, arrival))
         sent = await exchange.body()
         request = _request(exchange, found, sent)
-        key = exchange.headers.get("idempotency-key", "")
-        if not key or served.method.safe:
-            return json_of(await while_there(exchange, self._door.answer(served, request, arrival)))
-
-        async def made() -> bytes:
-            return json_of(await self._door.answer(served, request, arrival))
-
-        who = exchange.headers.get("authorization", "") + exchange.headers.get("x-api-key", "")
-        return await self._kept.answer((served.short_name, who, key), encode_camel(request), made)
+        return json_of(await while_there(exchange, self._door.answer(served, request, arrival)))
 
     async def _stream(self, exchange: Exchange, found: Found) -> None:
         served, arrival = found.served, arrival_of(exchange, "rest")
