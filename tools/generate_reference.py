@@ -107,11 +107,15 @@ def commands() -> Iterator[tuple[list[str], click.Command]]:
     for name in COMMANDS:
         command = app.get_command(context, name)
         assert command is not None
-        if isinstance(command, click.Group):
-            for inner in command.commands.values():
-                yield [name, inner.name or ""], inner
-        else:
-            yield [name], command
+        yield from commands_below(command, [name])
+
+
+def commands_below(command: click.Command, path: list[str]) -> Iterator[tuple[list[str], click.Command]]:
+    if not isinstance(command, click.Group):
+        yield path, command
+        return
+    for inner in command.commands.values():
+        yield from commands_below(inner, [*path, inner.name or ""])
 
 
 def help_of(command: click.Command) -> list[str]:

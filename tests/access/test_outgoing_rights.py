@@ -203,6 +203,8 @@ def test_the_operators_own_addresses_may_lead_anywhere_and_their_neighbours_not(
 
 
 def test_runs_see_the_variables_they_were_granted_and_no_others() -> None:
-    environment: dict[str, str] = dict.fromkeys(("OPENAI_API_KEY", "JUDGE_KEY", "ASSISTANT_KEY", "TENANT", "DATABASE_PASSWORD"), "x")
+    environment: dict[str, str] = dict.fromkeys(
+        ("OPENAI_API_KEY", "JUDGE_KEY", "ASSISTANT_KEY", "TENANT", "DATABASE_PASSWORD"), "x"
+    )
     assert set(environment_of(SETTINGS, "billing", environment)) == environment.keys() - {"DATABASE_PASSWORD"}
     assert set(environment_of(SETTINGS, "elsewhere", environment)) == {"JUDGE_KEY"}
