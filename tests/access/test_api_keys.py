@@ -146,3 +146,19 @@ def test_keys_are_marked_random_and_told_from_their_digests() -> None:
     assert is_key_of(first.key, first.digest)
     assert not is_key_of(second.key, first.digest)
     assert first.key not in repr(first)
+
+
+def test_a_key_revoked_while_it_is_looked_up_is_not_remembered_as_good(tmp_path: Path) -> None:
+    with an_office(tmp_path) as office:
+        headers = {"authorization": f"Bearer {put_key(office)}"}
+
+        async def race() -> None:
+            entering = asyncio.create_task(office.authenticator.authenticate(headers))
+            await asyncio.sleep(0)  # the look-up has begun
+            office.store.revoke_key("ci", at=NOON)
+            office.authenticator.forget()
+            await asyncio.gather(entering, return_exceptions=True)
+            with pytest.raises(UnauthenticatedError):
+                await office.authenticator.authenticate(headers)
+
+        asyncio.run(race())

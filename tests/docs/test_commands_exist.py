@@ -42,11 +42,13 @@ def every_flag() -> set[str]:
     for name in COMMANDS:
         command = app.get_command(click.Context(app), name)
         assert command is not None
-        found |= flags_of(command)
-        if isinstance(command, click.Group):
-            for inner in command.commands.values():
-                found |= flags_of(inner)
+        found |= flags_below(command)
     return found
+
+
+def flags_below(command: click.Command) -> set[str]:
+    inner = command.commands.values() if isinstance(command, click.Group) else ()
+    return flags_of(command).union(*(flags_below(each) for each in inner))
 
 
 def problems_of(line: str) -> list[str]:

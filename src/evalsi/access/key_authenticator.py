@@ -8,6 +8,7 @@ loop never waits for the store; a refusal says nothing about the key.
 import asyncio
 import hmac
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from evalsi.access.api_key import digest_of_key, looks_like_key
 from evalsi.access.caller import Caller
 from evalsi.access.roles import grants_of
 from evalsi.core.clock import Clock
-from evalsi.core.errors import UnauthenticatedError
+from evalsi.core.errors import StoreError, UnauthenticatedError
 from evalsi.ports.access_store import AccessStore, StoredKey
 from evalsi.schema import APIKey, RoleBinding
 
@@ -54,6 +55,7 @@ class KeyAuthenticator:
         self._bindings = tuple(bindings)
         self._known: dict[str, _Known] = {}
         self._noted_s: dict[str, float] = {}
+        self._changes = 0
 
     async def authenticate(self, headers: Mapping[str, str], *, request_id: str = "", source: str = "") -> Caller:
         key = _key_in(headers)
@@ -65,7 +67,10 @@ class KeyAuthenticator:
         digest = digest_of_key(key)
         known = self._known.get(digest)
         if known is None or known.until_s <= self._clock.monotonic_s():
+            changes = self._changes
             known = await asyncio.to_thread(self._look_up, digest)
+            if changes == self._changes:  # else what was read may be from before the change
+                self._remember(digest, known)
         caller = known.caller
         if caller is None or (known.expires_at is not None and known.expires_at <= self._clock.now()):
             raise UnauthenticatedError(
@@ -84,20 +89,21 @@ class KeyAuthenticator:
 
     def forget(self) -> None:
         """Looks everything up again: keys or bindings have changed."""
+        self._changes += 1
         self._known.clear()
+
+    def _remember(self, digest: str, known: _Known) -> None:
+        if len(self._known) >= MOST_KNOWN:  # somebody tries keys
+            self._known.clear()
+        self._known[digest] = known
 
     def _look_up(self, digest: str) -> _Known:
         stored = self._key_with(digest)
         until_s = self._clock.monotonic_s() + KNOWN_FOR_S
         if stored is None or stored.key.revoked:
-            known = _Known(None, until_s, None)
-        else:
-            known = _Known(self._caller_of(stored.key), until_s, stored.key.expires_at)
-            self._note_use(stored.key.name)
-        if len(self._known) >= MOST_KNOWN:  # somebody tries keys
-            self._known.clear()
-        self._known[digest] = known
-        return known
+            return _Known(None, until_s, None)
+        self._note_use(stored.key.name)
+        return _Known(self._caller_of(stored.key), until_s, stored.key.expires_at)
 
     def _key_with(self, digest: str) -> StoredKey | None:
         for key in self._configured:
@@ -122,7 +128,8 @@ class KeyAuthenticator:
         now_s = self._clock.monotonic_s()
         if now_s - self._noted_s.get(name, -NOTED_EVERY_S) >= NOTED_EVERY_S:
             self._noted_s[name] = now_s
-            self._store.touch_key(name, at=self._clock.now())
+            with suppress(StoreError):  # a full disk keeps nobody out who only reads
+                self._store.touch_key(name, at=self._clock.now())
 
 
 def roles_of(subject: str, bindings: Iterable[RoleBinding], key: APIKey) -> dict[str, tuple[str, ...]]:

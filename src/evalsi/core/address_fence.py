@@ -41,10 +41,12 @@ class AddressFence:
     Args:
         allow_hosts: Names, with `*.example.com` for everything below one, that users may name wherever they lead.
         allow_networks: Networks that users may reach although they are not public.
+        allow_urls: Addresses of the operator's own judges and targets, letter by letter: these are not judged.
     """
 
     allow_hosts: frozenset[str] = frozenset()
     allow_networks: tuple[IpNetwork, ...] = ()
+    allow_urls: frozenset[str] = frozenset()
 
     def check_url(self, url: str, *, where: str | None = None) -> None:
         """Refuses an address by what can be seen of it: scheme, credentials, port, and a host that is a number.

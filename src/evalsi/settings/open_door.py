@@ -32,7 +32,7 @@ def check_door(settings: ServerSettings, *, no_auth: bool) -> list[str]:
             return [f"everybody who reaches {settings.listen} may do everything: --no-auth"]
         raise UsageError(
             f"{settings.listen} can be reached from other machines, and nobody would be asked who is calling",
-            hint="add 'auth: {}' to the configuration and make a key with 'evalsi auth create-key --local', or say --no-auth",
+            hint="add 'auth: {}' to the configuration and make a key with 'evalsi auth keys create --local', or say --no-auth",
         )
     assert settings.auth is not None
     if settings.auth.tls is None and not settings.auth.allow_plaintext:

@@ -25,7 +25,19 @@ from evalsi.settings.server import JudgeSettings, ServerSettings, TargetSettings
 __all__ = ["read_server_settings"]
 
 LATER = frozenset(
-    {"authorization", "cluster", "mcp", "metrics", "otlp", "policies", "rate_limits", "rewards", "sandbox", "sinks"}
+    {
+        "agents",
+        "authorization",
+        "cluster",
+        "mcp",
+        "metrics",
+        "otlp",
+        "policies",
+        "rate_limits",
+        "rewards",
+        "sandbox",
+        "sinks",
+    }
     | {"sources", "traces", "wasm", "webhooks"}
 )
 """Parts of the published interface that this version does not serve: refused by name, so that nobody relies on them."""

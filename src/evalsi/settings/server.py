@@ -200,15 +200,6 @@ class QuotasSettings(msgspec.Struct, frozen=True, kw_only=True):
         return QuotaSettings(**merged)
 
 
-class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Programs that specs may have run on this server. None are by default: a spec is written by a user."""
-
-    trusted_commands: list[list[str]] = []
-    """Commands, word by word, that `target.command` may be."""
-    trusted_python: list[str] = []
-    """Functions, as `module:function`, that `target.python` may be."""
-
-
 class OutboundSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Where addresses in specs may lead: to public addresses, and besides to these."""
 
@@ -322,7 +313,6 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Targets by name."""
     credentials: CredentialSettings = CredentialSettings()
     outbound: OutboundSettings = OutboundSettings()
-    agents: AgentSettings = AgentSettings()
     quotas: QuotasSettings = QuotasSettings()
     runs: RunSettings = RunSettings()
     evaluate: EvaluateSettings = EvaluateSettings()

@@ -89,8 +89,14 @@ class Access:
                 where="base_url",
                 hint="put the key into an environment variable and name it: api_key_env, or --judge-api-key-env",
             )
-        if self.fence is not None:
+        if self.is_fenced:
+            assert self.fence is not None
             self.fence.check_url(self.base_url, where="base_url")
+
+    @property
+    def is_fenced(self) -> bool:
+        """Whether it is judged where the address leads: not for one that the operator wrote."""
+        return self.fence is not None and self.base_url not in self.fence.allow_urls
 
     @property
     def host(self) -> str:
@@ -501,7 +507,7 @@ class Endpoint:
 
     def _resolver(self) -> "AbstractResolver | None":
         """None for the usual one."""
-        if self.access.fence is None:
+        if self.access.fence is None or not self.access.is_fenced:
             return None
         from evalsi.infra.fenced_resolver import FencedResolver
 

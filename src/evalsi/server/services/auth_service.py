@@ -6,17 +6,15 @@ once, in the answer that made it.
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime, timedelta
 
 import msgspec
 
-from evalsi.access.api_key import make_key
 from evalsi.access.audit_chain import verify
 from evalsi.access.caller import EVERY_PROJECT, Caller
 from evalsi.access.gate import DEFAULT_PROJECT, require_nothing_more, visible_projects
 from evalsi.access.guard import no_key
+from evalsi.access.key_making import checked_name, checked_text, made_key
 from evalsi.access.permissions import PERMISSIONS
 from evalsi.access.roles import ROLES, permissions_of, role_named
 from evalsi.core.clock import Clock
@@ -55,7 +53,6 @@ from evalsi.schema import (
     RevokeAPIKeyRequest,
     RevokeAPIKeyResponse,
     RoleBinding,
-    RoleList,
     UpdateRoleRequest,
     UpdateRoleResponse,
     VerifyAuditLogRequest,
@@ -64,10 +61,8 @@ from evalsi.schema import (
     WhoAmIResponse,
 )
 
-_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
 _PAGE, _LARGEST_PAGE = 50, 1000
 _VERIFIED_AT_ONCE = 1000
-_LONGEST_TEXT = 1000
 _KINDS_TO_COME = ("user:", "email:", "group:", "cel:")
 
 
@@ -124,8 +119,8 @@ class AuthService:
 
     async def create_project(self, request: CreateProjectRequest, caller: Caller) -> CreateProjectResponse:
         project = Project(
-            name=_checked_name(request.name),
-            description=_checked_text(request.description, "description"),
+            name=checked_name(request.name),
+            description=checked_text(request.description, "description"),
             source="api",
             created_at=self._clock.now(),
             created_by=caller.principal,
@@ -134,30 +129,17 @@ class AuthService:
         return CreateProjectResponse(project=project)
 
     async def create_api_key(self, request: CreateAPIKeyRequest, caller: Caller) -> CreateAPIKeyResponse:
-        name, now = _checked_name(request.name), self._clock.now()
-        roles = {project: _checked_roles(project, listed) for project, listed in request.roles.items()}
-        if not roles:
-            raise InvalidParamsError("a key needs a role in a project, such as default=runner", where="roles")
-        for project, names in roles.items():
-            require_nothing_more(caller, permissions_of(names), project)
-        if request.ttl is not None and request.ttl <= 0:
-            raise InvalidParamsError("must be above 0", where="ttl", hint="leave it out for a key that does not end")
-        if any(stored.key.name == name for stored in self._configured_keys):
-            raise UsageError(f"there is a key {name!r} in the configuration file already", hint="choose another name")
-        made = make_key()
-        key = APIKey(
-            name=name,
-            prefix=made.prefix,
-            roles={project: RoleList(roles=names) for project, names in roles.items()},
-            labels={key: _checked_text(text, f"labels.{key}") for key, text in request.labels.items()},
-            created_at=now,
-            created_by=caller.principal,
-            expires_at=None if request.ttl is None else _later(now, request.ttl),
-            source="api",
-        )
-        await asyncio.to_thread(self._store.add_key, StoredKey(digest=made.digest, key=key))
+        made = made_key(request, self._clock.now(), caller.principal)
+        key = made.stored.key
+        for project, listed in key.roles.items():
+            require_nothing_more(caller, permissions_of(listed.roles), project)
+        if any(stored.key.name == key.name for stored in self._configured_keys):
+            raise UsageError(
+                f"there is a key {key.name!r} in the configuration file already", hint="choose another name"
+            )
+        await asyncio.to_thread(self._store.add_key, made.stored)
         self._on_change()
-        return CreateAPIKeyResponse(key=key, secret=made.key)
+        return CreateAPIKeyResponse(key=key, secret=made.text)
 
     async def list_api_keys(self, request: ListAPIKeysRequest, caller: Caller) -> ListAPIKeysResponse:
         stored = [*self._configured_keys, *await asyncio.to_thread(self._store.api_keys)]
@@ -291,39 +273,12 @@ def _spelled_out(permissions: frozenset[str]) -> list[str]:
     return sorted(permissions)
 
 
-def _checked_name(name: str) -> str:
-    if not _NAME.match(name):
-        raise InvalidParamsError(
-            f"{name[:80]!r} is no name", where="name", hint="use 1 to 63 lower-case letters, digits and dashes"
-        )
-    return name
-
-
-def _checked_text(text: str, where: str) -> str:
-    if len(text) > _LONGEST_TEXT:
-        raise InvalidParamsError(f"is longer than {_LONGEST_TEXT} characters", where=where)
-    return text
-
-
-def _checked_roles(project: str, listed: RoleList) -> list[str]:
-    if not listed.roles:
-        raise InvalidParamsError("names no role", where=f"roles.{project}")
-    return [role_named(name, where=f"roles.{project}").name for name in dict.fromkeys(listed.roles)]
-
-
 def _sequence_of(page_token: str) -> int | None:
     if not page_token:
         return None
     if not page_token.isascii() or not page_token.isdecimal() or len(page_token) > 18:
         raise InvalidParamsError("is no token of a page", where="page_token", hint="take it from the page before")
     return int(page_token)
-
-
-def _later(now: datetime, seconds: float) -> datetime:
-    try:
-        return now + timedelta(seconds=seconds)
-    except OverflowError:
-        raise InvalidParamsError("is too long", where="ttl", hint="leave it out for a key that does not end") from None
 
 
 def _no_custom_roles() -> UnimplementedError:

@@ -1,0 +1,354 @@
+"""`evalsi auth`: keys, roles, bindings, projects and the audit log of a server."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from evalsi.cli.terminal import as_json, say
+
+ResponseT = TypeVar("ResponseT", bound=msgspec.Struct)
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+
+_SERVER = click.option("--server", default="", metavar="URL", help="Address of the server. By default EVALSI_SERVER.")
+_FORMAT = click.option(
+    "--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True
+)
+_PROJECT = click.option("--project", default="", metavar="NAME", help="Only what concerns this project.")
+
+
+def _asking(command: CommandT) -> CommandT:
+    return _SERVER(_FORMAT(command))
+
+
+def _call(method: str, request: msgspec.Struct, kind: type[ResponseT], server: str) -> ResponseT:
+    from evalsi.cli.server_call import call, server_of
+    from evalsi.settings import Settings
+
+    settings = Settings.from_environment()
+    return call(f"AuthService/{method}", request, kind, server_of(server, settings), settings)
+
+
+@click.group()
+def auth() -> None:
+    """Manage who may do what on a server."""
+
+
+@auth.group()
+def keys() -> None:
+    """Make, list and revoke API keys."""
+
+
+@keys.command(name="create")
+@click.argument("name")
+@click.option(
+    "--role",
+    "roles",
+    multiple=True,
+    required=True,
+    metavar="PROJECT=ROLE[,ROLE]",
+    help="Roles in a project; '*' is every project. Repeatable.",
+)
+@click.option(
+    "--label", "labels", multiple=True, metavar="KEY=VALUE", help="What else is to be known of it. Repeatable."
+)
+@click.option(
+    "--ttl", default="", metavar="TIME", help="How long it is good for, such as 720h or 30d. By default for ever."
+)
+@click.option(
+    "--local", is_flag=True, help="Put it into the store of this machine, where no server need run: the first key."
+)
+@_asking
+def create_key(
+    name: str, roles: tuple[str, ...], labels: tuple[str, ...], ttl: str, local: bool, server: str, output_format: str
+) -> None:
+    """Make an API key. It is shown now and never again.
+
+    \b
+    evalsi auth keys create root --role '*=owner' --local
+    evalsi auth keys create ci --role default=runner --ttl 90d
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    from evalsi.cli.eval import labels_of
+    from evalsi.schema import CreateAPIKeyRequest, CreateAPIKeyResponse
+
+    request = CreateAPIKeyRequest(
+        name=name, roles=_roles_of(roles), labels=labels_of(labels), ttl=_lifetime_s(ttl) if ttl else None
+    )
+    if local:
+        from evalsi.settings import Settings
+        from evalsi.wiring.access import make_local_key
+
+        made = make_local_key(request, Settings.from_environment())
+        answer = CreateAPIKeyResponse(key=made.stored.key, secret=made.text)
+    else:
+        answer = _call("CreateAPIKey", request, CreateAPIKeyResponse, server)
+    if output_format == "json":
+        print(as_json(answer))
+        return
+    say(f"the key {name}, shown now and never again:")
+    shown = answer.secret
+    print(shown)
+
+
+@keys.command(name="list")
+@_PROJECT
+@_asking
+def list_keys(project: str, server: str, output_format: str) -> None:
+    """List API keys, never what they are."""
+    from evalsi.cli.auth_tables import print_rows, when
+    from evalsi.schema import ListAPIKeysRequest, ListAPIKeysResponse
+
+    answer = _call("ListAPIKeys", ListAPIKeysRequest(project=project), ListAPIKeysResponse, server)
+    if output_format == "json":
+        print(as_json(answer.keys))
+        return
+    rows = [
+        (
+            key.name,
+            f"{key.prefix}…" if key.prefix else "-",
+            "; ".join(f"{where}: {', '.join(listed.roles)}" for where, listed in key.roles.items()),
+            when(key.expires_at),
+            when(key.last_used_at),
+            "revoked" if key.revoked else key.source,
+        )
+        for key in answer.keys
+    ]
+    print_rows(("name", "key", "roles", "expires", "last used", "state"), rows, nothing="no keys")
+
+
+@keys.command(name="revoke")
+@click.argument("name")
+@_asking
+def revoke_key(name: str, server: str, output_format: str) -> None:
+    """Make an API key worthless, from the next call on."""
+    from evalsi.schema import RevokeAPIKeyRequest, RevokeAPIKeyResponse
+
+    answer = _call("RevokeAPIKey", RevokeAPIKeyRequest(name=name), RevokeAPIKeyResponse, server)
+    _done(answer, f"the key {name} is worthless now", output_format)
+
+
+@auth.group()
+def roles() -> None:
+    """List roles and what they allow."""
+
+
+@roles.command(name="list")
+@_PROJECT
+@_asking
+def list_roles(project: str, server: str, output_format: str) -> None:
+    """List the roles."""
+    from evalsi.cli.auth_tables import print_rows
+    from evalsi.schema import ListRolesRequest, ListRolesResponse
+
+    answer = _call("ListRoles", ListRolesRequest(project=project), ListRolesResponse, server)
+    if output_format == "json":
+        print(as_json(answer.roles))
+        return
+    rows = [
+        (role.name, role.description, ", ".join([*(f"all of {each}" for each in role.inherits), *role.permissions]))
+        for role in answer.roles
+    ]
+    print_rows(("role", "what for", "allows"), rows)
+
+
+@roles.command(name="permissions")
+@_asking
+def list_permissions(server: str, output_format: str) -> None:
+    """List everything that a role can allow."""
+    from evalsi.cli.auth_tables import print_rows
+    from evalsi.schema import ListPermissionsRequest, ListPermissionsResponse
+
+    answer = _call("ListPermissions", ListPermissionsRequest(), ListPermissionsResponse, server)
+    if output_format == "json":
+        print(as_json(answer.permissions))
+        return
+    print_rows(("permission", "lets a caller"), [(each.name, each.description) for each in answer.permissions])
+
+
+@auth.group()
+def bindings() -> None:
+    """Give roles to keys and take them away."""
+
+
+@bindings.command(name="list")
+@_PROJECT
+@_asking
+def list_bindings(project: str, server: str, output_format: str) -> None:
+    """List who has which role where, beside the roles that keys were made with."""
+    from evalsi.cli.auth_tables import print_rows
+    from evalsi.schema import ListBindingsRequest, ListBindingsResponse
+
+    answer = _call("ListBindings", ListBindingsRequest(project=project), ListBindingsResponse, server)
+    if output_format == "json":
+        print(as_json(answer.bindings))
+        return
+    rows = [(each.project, each.role, each.subject, each.source, each.created_by) for each in answer.bindings]
+    print_rows(("project", "role", "subject", "from", "given by"), rows, nothing="no bindings")
+
+
+def _binding(command: CommandT) -> CommandT:
+    for option in (
+        click.option("--subject", required=True, metavar="SUBJECT", help="Who: key:<name>."),
+        click.option("--role", required=True, metavar="ROLE", help="The role."),
+        click.option("--project", required=True, metavar="NAME", help="The project; '*' is every one."),
+    ):
+        command = option(command)
+    return command
+
+
+@bindings.command(name="create")
+@_binding
+@_asking
+def create_binding(project: str, role: str, subject: str, server: str, output_format: str) -> None:
+    """Give a role to a key."""
+    from evalsi.schema import CreateBindingRequest, CreateBindingResponse, RoleBinding
+
+    request = CreateBindingRequest(binding=RoleBinding(project=project, role=role, subject=subject))
+    answer = _call("CreateBinding", request, CreateBindingResponse, server)
+    _done(answer, f"{subject} has the role {role} in {project}", output_format)
+
+
+@bindings.command(name="delete")
+@_binding
+@_asking
+def delete_binding(project: str, role: str, subject: str, server: str, output_format: str) -> None:
+    """Take a role from a key."""
+    from evalsi.schema import DeleteBindingRequest, DeleteBindingResponse, RoleBinding
+
+    request = DeleteBindingRequest(binding=RoleBinding(project=project, role=role, subject=subject))
+    answer = _call("DeleteBinding", request, DeleteBindingResponse, server)
+    _done(answer, f"{subject} has the role {role} in {project} no longer", output_format)
+
+
+@auth.group()
+def projects() -> None:
+    """List and make projects."""
+
+
+@projects.command(name="list")
+@_asking
+def list_projects(server: str, output_format: str) -> None:
+    """List the projects that you may see."""
+    from evalsi.cli.auth_tables import print_rows, when
+    from evalsi.schema import ListProjectsRequest, ListProjectsResponse
+
+    answer = _call("ListProjects", ListProjectsRequest(), ListProjectsResponse, server)
+    if output_format == "json":
+        print(as_json(answer.projects))
+        return
+    rows = [(each.name, each.description, when(each.created_at), each.created_by) for each in answer.projects]
+    print_rows(("project", "what for", "made", "by"), rows, nothing="no projects")
+
+
+@projects.command(name="create")
+@click.argument("name")
+@click.option("--description", default="", metavar="TEXT", help="What it is for.")
+@_asking
+def create_project(name: str, description: str, server: str, output_format: str) -> None:
+    """Make a project."""
+    from evalsi.schema import CreateProjectRequest, CreateProjectResponse
+
+    request = CreateProjectRequest(name=name, description=description)
+    _done(_call("CreateProject", request, CreateProjectResponse, server), f"the project {name} is there", output_format)
+
+
+@auth.command()
+@click.argument("what", type=click.Choice(["list", "verify"]), default="list")
+@_PROJECT
+@click.option("--action", default="", metavar="PERMISSION", help="Only calls that needed this permission.")
+@click.option("--denied", is_flag=True, help="Only calls that were refused.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="How many, newest first.")
+@_asking
+def audit(what: str, project: str, action: str, denied: bool, limit: int, server: str, output_format: str) -> int:
+    """List refused and changing calls, or verify that nothing was taken out of their log.
+
+    `verify` ends with exit status 3 where the chain is broken.
+    """
+    from evalsi.schema import VerifyAuditLogRequest, VerifyAuditLogResponse
+
+    if what == "list":
+        _list_audit(project, action, denied, limit, server, output_format)
+        return 0
+    report = _call("VerifyAuditLog", VerifyAuditLogRequest(), VerifyAuditLogResponse, server)
+    if output_format == "json":
+        print(as_json(report))
+    elif report.ok:
+        say(f"the chain holds: {report.checked} entries, the last is {report.last_sequence}")
+    else:
+        say(f"the chain is broken at entry {report.break_sequence}: {report.problem}")
+    return 0 if report.ok else 3
+
+
+def _list_audit(project: str, action: str, denied: bool, limit: int, server: str, output_format: str) -> None:
+    from evalsi.cli.auth_tables import print_rows, when
+    from evalsi.schema import ListAuditEventsRequest, ListAuditEventsResponse
+
+    request = ListAuditEventsRequest(project=project, action=action, denied_only=denied, page_size=limit)
+    answer = _call("ListAuditEvents", request, ListAuditEventsResponse, server)
+    if output_format == "json":
+        print(as_json(answer.events))
+        return
+    rows = [
+        (
+            str(event.sequence),
+            when(event.time),
+            event.principal,
+            event.action,
+            event.project,
+            event.resource or "-",
+            "allowed" if event.allowed else "refused",
+        )
+        for event in answer.events
+    ]
+    print_rows(("entry", "when", "who", "what", "project", "about", "answer"), rows, nothing="no entries")
+
+
+@auth.command(name="hash-key")
+def hash_key() -> None:
+    """Print the digest of an API key for the configuration file. The key is read from standard input.
+
+    \b
+    printenv EVALSI_API_KEY | evalsi auth hash-key
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    import sys
+
+    from evalsi.access.api_key import digest_of_key, looks_like_key
+    from evalsi.core.errors import UsageError
+
+    typed = click.prompt("API key", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline()
+    key = str(typed).strip()
+    if not looks_like_key(key):
+        raise UsageError("this is no API key: one begins with evk_", hint="make one with: evalsi auth keys create")
+    print(digest_of_key(key))
+
+
+def _done(answer: msgspec.Struct, sentence: str, output_format: str) -> None:
+    if output_format == "json":
+        print(as_json(answer))
+    else:
+        say(sentence)
+
+
+def _roles_of(written: tuple[str, ...]) -> dict[str, Any]:
+    from evalsi.core.errors import UsageError
+    from evalsi.schema import RoleList
+
+    found: dict[str, list[str]] = {}
+    for each in written:
+        project, equals, names = each.partition("=")
+        if not equals or not project:
+            raise UsageError(f"{each!r} is no role in a project", where="--role", hint="write it as default=runner")
+        found.setdefault(project, []).extend(name.strip() for name in names.split(",") if name.strip())
+    return {project: RoleList(roles=names) for project, names in found.items()}
+
+
+def _lifetime_s(text: str) -> float:
+    from evalsi.core.errors import UsageError
+    from evalsi.schema.json_text import parse_duration
+
+    number, unit = text[:-1], text[-1:]
+    seconds = float(number) * 86400 if unit == "d" and number.isdecimal() else parse_duration(text)
+    if seconds is None or seconds <= 0:
+        raise UsageError(f"{text!r} is no length of time", where="--ttl", hint="write it as 720h or 30d")
+    return seconds
