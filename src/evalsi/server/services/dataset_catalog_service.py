@@ -1,0 +1,318 @@
+"""DatasetCatalogService: versions of datasets are taken in, listed, decided about, compared and sent out.
+
+What always holds: a version is checked as a whole before any of it is stored, and no name that a caller gives becomes part
+of a path: records lie under the digest of their content.
+"""
+
+import asyncio
+import hashlib
+import re
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from evalsi.access.caller import Caller
+from evalsi.access.gate import DEFAULT_PROJECT, visible_projects
+from evalsi.core.errors import ConflictError, InvalidDataError, InvalidSpecError
+from evalsi.core.page_token import read_page_token, write_page_token
+from evalsi.datasets import DatasetOptions, open_dataset
+from evalsi.datasets.options import FORMATS, Format
+from evalsi.ports.dataset_store import Decision, VersionQuery
+from evalsi.ports.project_stores import ProjectStores
+from evalsi.schema import (
+    DatasetRecordChange,
+    DatasetUploadConfig,
+    DatasetVersion,
+    DatasetVersionContent,
+    DatasetVersionRef,
+    DatasetVersionState,
+    DiffDatasetVersionsRequest,
+    DiffDatasetVersionsResponse,
+    FetchDatasetVersionRequest,
+    FetchDatasetVersionResponse,
+    GetDatasetVersionRequest,
+    GetDatasetVersionResponse,
+    ListDatasetVersionEventsRequest,
+    ListDatasetVersionEventsResponse,
+    ListDatasetVersionsRequest,
+    ListDatasetVersionsResponse,
+    PublishDatasetVersionRequest,
+    PublishDatasetVersionResponse,
+    Record,
+    ReviewDatasetVersionRequest,
+    ReviewDatasetVersionResponse,
+    UploadDatasetVersionRequest,
+    UploadDatasetVersionResponse,
+    json_codec,
+)
+from evalsi.server.services.run_service import page_size
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}\Z")
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}\Z")
+_RESERVED = "latest"
+_DESCRIPTIVE = ("owner", "split", "tags", "description", "labels")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetCatalogService:
+    """Implements the service of that name."""
+
+    stores: ProjectStores
+    service: str = field(default="DatasetCatalogService", init=False)
+
+    async def publish_dataset_version(
+        self, request: PublishDatasetVersionRequest, caller: Caller
+    ) -> PublishDatasetVersionResponse:
+        content = request.content or DatasetVersionContent()
+        stored, _ = await asyncio.to_thread(self._publish, content, content.records, caller)
+        return PublishDatasetVersionResponse(dataset=stored, reference=_reference(stored))
+
+    async def upload_dataset_version(
+        self, requests: AsyncIterator[UploadDatasetVersionRequest], caller: Caller
+    ) -> UploadDatasetVersionResponse:
+        with tempfile.TemporaryDirectory(prefix="evalsi-upload-") as folder:
+            file = Path(folder) / "upload"
+            config = await _received(requests, file)
+            content = DatasetVersionContent(
+                project=config.project,
+                name=config.name,
+                version=config.version,
+                owner=config.owner or caller.principal,
+                description=config.description,
+                labels=config.labels,
+            )
+
+            def take() -> tuple[DatasetVersion, bool]:
+                _check_names(content)
+                options = DatasetOptions(mapping=config.mapping, format=_format(config.format, file))
+                return self._publish(content, _read(file, options, config.name), caller)
+
+            stored, existed = await asyncio.to_thread(take)
+        return UploadDatasetVersionResponse(dataset=stored, reference=_reference(stored), existed=existed)
+
+    async def list_dataset_versions(
+        self, request: ListDatasetVersionsRequest, caller: Caller
+    ) -> ListDatasetVersionsResponse:
+        visible = visible_projects(caller, "datasets.read")
+        projects: Sequence[str] | None = [request.project] if request.project else None
+        if projects is None and visible is not None:
+            projects = sorted(visible)
+        query = VersionQuery(name=request.name, state=request.state, owner=request.owner)
+        size = page_size(request.page_size)
+        page = await asyncio.to_thread(self.stores.dataset_page, projects, query, size=size, token=request.page_token)
+        return ListDatasetVersionsResponse(datasets=page.versions, next_page_token=page.next_token)
+
+    async def get_dataset_version(self, request: GetDatasetVersionRequest, caller: Caller) -> GetDatasetVersionResponse:
+        del caller
+
+        def read() -> DatasetVersion:
+            datasets = self.stores.datasets(request.project or DEFAULT_PROJECT)
+            version = datasets.version(request.name, request.version)
+            if request.without_records or version.content is None:
+                return version
+            records = list(_records(datasets.read(request.name, version.content.version)))
+            return msgspec.structs.replace(version, content=msgspec.structs.replace(version.content, records=records))
+
+        version = await asyncio.to_thread(read)
+        return GetDatasetVersionResponse(dataset=version, reference=_reference(version))
+
+    async def fetch_dataset_version(
+        self, request: FetchDatasetVersionRequest, caller: Caller
+    ) -> AsyncIterator[FetchDatasetVersionResponse]:
+        del caller
+        datasets = self.stores.datasets(request.project or DEFAULT_PROJECT)
+        pieces = await asyncio.to_thread(datasets.read, request.name, request.version)
+        while piece := await asyncio.to_thread(next, pieces, b""):
+            yield FetchDatasetVersionResponse(chunk=piece)
+
+    async def review_dataset_version(
+        self, request: ReviewDatasetVersionRequest, caller: Caller
+    ) -> ReviewDatasetVersionResponse:
+        if request.decision is DatasetVersionState.UNSPECIFIED:
+            raise InvalidSpecError("nothing is decided", where="decision", hint="decide draft, approved or retired")
+        decision = Decision(
+            sha256=request.sha256,
+            expected_revision=request.expected_revision,
+            state=request.decision,
+            actor=caller.principal,
+            note=request.note,
+        )
+        datasets = self.stores.datasets(request.project or DEFAULT_PROJECT)
+        version = await asyncio.to_thread(datasets.review, request.name, request.version, decision)
+        return ReviewDatasetVersionResponse(dataset=version)
+
+    async def list_dataset_version_events(
+        self, request: ListDatasetVersionEventsRequest, caller: Caller
+    ) -> ListDatasetVersionEventsResponse:
+        del caller
+        datasets = self.stores.datasets(request.project or DEFAULT_PROJECT)
+        about = (request.project, request.name, request.version)
+        after = read_page_token(request.page_token, about, int) or 0
+        size = page_size(request.page_size)
+
+        def read() -> ListDatasetVersionEventsResponse:
+            found = datasets.events(request.name, request.version, size=size + 1, after=after)
+            token = write_page_token(about, found[size - 1].revision) if len(found) > size else ""
+            return ListDatasetVersionEventsResponse(events=found[:size], next_page_token=token)
+
+        return await asyncio.to_thread(read)
+
+    async def diff_dataset_versions(
+        self, request: DiffDatasetVersionsRequest, caller: Caller
+    ) -> DiffDatasetVersionsResponse:
+        del caller
+        return await asyncio.to_thread(self._difference, request)
+
+    def _publish(
+        self, content: DatasetVersionContent, records: "Sequence[Record] | Iterator[Record]", caller: Caller
+    ) -> tuple[DatasetVersion, bool]:
+        """Raises: InvalidSpecError, InvalidDataError: a name, or the records, cannot be used."""
+        _check_names(content)
+        with tempfile.TemporaryDirectory(prefix="evalsi-dataset-") as folder:
+            path = Path(folder) / "records.jsonl"
+            with path.open("wb") as body:
+                count, sha256 = _written(records, body)
+            if not count:
+                raise InvalidDataError("the dataset has no record", where=f"dataset {content.name}")
+            version = DatasetVersion(
+                content=msgspec.structs.replace(content, owner=content.owner or caller.principal, records=[]),
+                records=count,
+                published_by=caller.principal,
+            )
+            datasets = self.stores.datasets(content.project or DEFAULT_PROJECT)
+            return datasets.publish(version, path, body_sha256=sha256)
+
+    def _difference(self, request: DiffDatasetVersionsRequest) -> DiffDatasetVersionsResponse:
+        datasets = self.stores.datasets(request.project or DEFAULT_PROJECT)
+        sides: list[tuple[DatasetVersion, dict[str, Record]]] = []
+        for name, sha256 in (
+            (request.before_version, request.before_sha256),
+            (request.after_version, request.after_sha256),
+        ):
+            version = datasets.version(request.name, name)
+            if sha256 and sha256 != version.sha256:
+                raise ConflictError(f"version {name} of dataset {request.name} has the digest {version.sha256}")
+            sides.append((version, {record.id: record for record in _records(datasets.read(request.name, name))}))
+        (before, earlier), (after, later) = sides
+        shared = [record_id for record_id in earlier if record_id in later]
+        changed = [
+            DatasetRecordChange(id=record_id, fields=fields)
+            for record_id in shared
+            if (fields := _changed_fields(earlier[record_id], later[record_id]))
+        ]
+        return DiffDatasetVersionsResponse(
+            before_sha256=before.sha256,
+            after_sha256=after.sha256,
+            added=[record_id for record_id in later if record_id not in earlier],
+            removed=[record_id for record_id in earlier if record_id not in later],
+            changed=changed,
+            unchanged=len(shared) - len(changed),
+            order_changed=shared != [record_id for record_id in later if record_id in earlier],
+            metadata_changed=[
+                name for name in _DESCRIPTIVE if getattr(before.content, name) != getattr(after.content, name)
+            ],
+        )
+
+
+async def _received(requests: AsyncIterator[UploadDatasetVersionRequest], file: Path) -> DatasetUploadConfig:
+    """Writes the pieces of an upload to `file`. Raises: InvalidSpecError: it does not begin with its config."""
+    config: DatasetUploadConfig | None = None
+    sha256 = hashlib.sha256()
+    with file.open("wb") as out:
+        async for message in requests:
+            if message.config is not None:
+                if config is not None:
+                    raise InvalidSpecError("the config stands in the first message alone", where="config")
+                config = message.config
+            elif config is None:
+                raise InvalidSpecError("the first message says what the file is", where="config")
+            if message.chunk:
+                sha256.update(message.chunk)
+                await asyncio.to_thread(out.write, message.chunk)
+    if config is None:
+        raise InvalidSpecError("nothing was sent", where="config")
+    if config.file_sha256 and config.file_sha256 != sha256.hexdigest():
+        raise InvalidDataError(
+            f"the file arrived with the digest {sha256.hexdigest()}, not {config.file_sha256}", hint="send it again"
+        )
+    return config
+
+
+def _format(word: str, file: Path) -> Format:
+    """The form of the file: the word, else by its first bytes."""
+    for known in FORMATS:
+        if known == word:
+            return known
+    if word:
+        raise InvalidSpecError(f"there is no format {word!r}", where="format", hint=f"known: {', '.join(FORMATS)}")
+    with file.open("rb") as opened:
+        beginning = opened.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
+    if beginning.startswith(b"PAR1"):
+        return "parquet"
+    return "jsonl" if beginning.startswith(b"{") else "json" if beginning.startswith(b"[") else "csv"
+
+
+def _read(file: Path, options: DatasetOptions, name: str) -> Iterator[Record]:
+    """Raises: InvalidDataError: a row cannot be read; with its place in the file."""
+    try:
+        yield from open_dataset(file, options=options).records()
+    except InvalidDataError as error:
+        where = error.where.replace(str(file), name) if error.where is not None else None
+        raise type(error)(error.message, where=where, hint=error.hint) from None
+
+
+def _written(records: "Sequence[Record] | Iterator[Record]", body: "IO[bytes]") -> tuple[int, str]:
+    """Writes JSON Lines; how many, and the digest of the whole."""
+    sha256 = hashlib.sha256()
+    seen: set[str] = set()
+    count = 0
+    for count, record in enumerate(records, start=1):
+        if not record.id or record.id in seen:
+            raise InvalidDataError(
+                f"record {count} has {'no id' if not record.id else f'the id {record.id!r} of an earlier one'}",
+                where=f"records[{count - 1}].id",
+            )
+        seen.add(record.id)
+        line = json_codec.encode_file(record).rstrip(b"\n") + b"\n"
+        sha256.update(line)
+        body.write(line)
+    return count, sha256.hexdigest()
+
+
+def _records(pieces: Iterator[bytes]) -> Iterator[Record]:
+    rest = b""
+    for piece in pieces:
+        *lines, rest = (rest + piece).split(b"\n")
+        yield from (json_codec.decode(line, Record) for line in lines)
+    if rest:
+        yield json_codec.decode(rest, Record)
+
+
+def _check_names(content: DatasetVersionContent) -> None:
+    if not _NAME.match(content.name):
+        raise InvalidSpecError(
+            f"{content.name!r} is no name of a dataset",
+            where="name",
+            hint="use lower-case letters, digits, dots, dashes and underscores, at most 63",
+        )
+    if content.version and (not _VERSION.match(content.version) or content.version == _RESERVED):
+        raise InvalidSpecError(
+            f"{content.version!r} is no name of a version",
+            where="version",
+            hint="write e.g. 2 or 2026-01, or leave it out",
+        )
+
+
+def _reference(version: DatasetVersion) -> DatasetVersionRef:
+    content = version.content or DatasetVersionContent()
+    return DatasetVersionRef(project=content.project, name=content.name, version=content.version, sha256=version.sha256)
+
+
+def _changed_fields(before: Record, after: Record) -> list[str]:
+    if before == after:
+        return []
+    return [name for name in Record.__struct_fields__ if getattr(before, name) != getattr(after, name)]
