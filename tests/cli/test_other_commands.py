@@ -8,12 +8,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evalsi.cli.app import COMMANDS
 from evalsi.core.version import __version__
 from evalsi.evaluators.catalog import builtin_names
+from tests.cli.run_folder import write_run
 from tests.command_line import Ended, environment, evalsi
 
 Cli = Callable[..., Ended]
@@ -230,3 +232,38 @@ def test_an_exported_run_does_not_replace_its_dataset(cli: Cli, folder: Path) ->
     assert ended.status == 2
     assert "it is what is read" in ended.err
     assert (folder / "data.jsonl").read_bytes() == before
+
+
+def test_a_specification_may_be_named_without_a_flag_but_only_one(cli: Cli, folder: Path) -> None:
+    write_run(folder, right=2, wrong=0)
+    assert cli("run", "run.json", "--quiet").status == 0
+    two = cli("run", "run.json", "-f", "other.json")
+    assert two.status == 2
+    assert "two specifications" in two.err
+
+
+def test_the_catalog_is_not_cut_where_nobody_looks_at_a_terminal(cli: Cli) -> None:
+    listed = cli("catalog").out
+    assert "…" not in listed
+    assert all(each.description in listed for each in _definitions())
+
+
+@pytest.mark.parametrize("flag", ["--seed", "--limit", "--sample"])
+def test_a_number_beyond_64_bits_is_refused_by_its_flag(cli: Cli, flag: str) -> None:
+    ended = cli("eval", "--data", "data.jsonl", "--evaluators", "exact-match", flag, "1" * 25)
+    assert ended.status == 2
+    assert f"{flag} is a number of 25 digits" in ended.err
+
+
+def test_a_run_is_told_by_its_name_and_a_name_is_no_document(cli: Cli) -> None:
+    graded = ("eval", "--data", "data.jsonl", "--evaluators", "exact-match", "--name")
+    assert " (nightly) kept" in cli(*graded, "nightly").err
+    refused = cli(*graded, "x" * 100_000)
+    assert refused.status == 2
+    assert len(refused.err) < 300
+
+
+def _definitions() -> list[Any]:
+    from evalsi.evaluators.catalog import every_definition
+
+    return [each for _, each in every_definition("core")]

@@ -104,6 +104,34 @@ def test_a_signal_that_reaches_the_command_reaches_its_work_and_neither_outlives
         assert happens(lambda worker=worker: not Path(f"/proc/{worker}").exists() or is_zombie(worker))
 
 
+@pytest.mark.slow
+def test_after_one_ctrl_c_a_target_that_hangs_is_not_waited_for_and_what_was_answered_is_saved(tmp_path: Path) -> None:
+    write_run(tmp_path, right=6, wrong=0)
+    (tmp_path / "target.py").write_text(
+        "import asyncio\n\nasync def answer(input):\n    if input.endswith('1'):\n        open('ready', 'w').close()\n"
+        "        await asyncio.sleep(1e6)\n    return input.split()[-1]\n"
+    )
+    process = subprocess.Popen(
+        command("run", "run.json"), cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
+    )
+    assert happens((tmp_path / "ready").exists)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=15)
+    assert process.returncode == 130
+    assert "continue with the same command" in said
+    shown = json.loads(evalsi("runs", "list", "--format", "json", cwd=tmp_path).out)
+    assert shown[0]["status"] == "interrupted"
+
+
+def test_what_an_evaluator_prints_is_seen_and_is_no_data(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "data.jsonl")
+    (tmp_path / "checks.py").write_text("def it(record):\n    print('looking at', record.id)\n    return True\n")
+    ended = evalsi("eval", "--data", "data.jsonl", "--evaluators", "./checks.py:it", "--format", "json", cwd=tmp_path)
+    assert json.loads(ended.out)[0]["n"] == 4
+    assert "looking at fr" in ended.err
+
+
 @needs_watching
 def test_a_gate_that_failed_is_still_told_by_the_exit_status(tmp_path: Path) -> None:
     write_run(tmp_path, right=1, wrong=9, gates=[{"metric": "exact-match", "min": 0.9}])

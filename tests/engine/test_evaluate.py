@@ -296,6 +296,29 @@ def test_stopping_lets_what_is_in_flight_finish_and_begins_nothing_more() -> Non
     assert seen == [0, 4]
 
 
+def test_what_hangs_when_a_job_is_stopped_is_given_up_after_seconds_and_what_was_finished_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("evalsi.engine.evaluate.STOP_GRACE_S", 0.5)
+
+    @evaluator(name="hanging")
+    async def hanging(record: Record) -> bool:
+        await asyncio.sleep(1e6 if record.id == "odd" else 0)
+        return True
+
+    seen: list[int] = []
+
+    async def grade() -> None:
+        evaluation = Evaluation(Panel(evaluators=bound(hanging)), stopped=lambda: bool(seen))
+        async for batch in evaluation.grade(batches([record("a"), record("odd")], 1)):
+            seen.append(batch.first_row)
+
+    started = time.perf_counter()
+    asyncio.run(grade())
+    assert seen == [0]
+    assert 0.4 < time.perf_counter() - started < 3
+
+
 async def _drain(source: Any) -> None:
     async for _ in source:
         pass

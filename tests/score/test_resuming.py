@@ -21,7 +21,7 @@ from tests.command_line import command, environment, evalsi, write_jsonl
 from tests.score.stopped_runs import CHECKS, calls, children, rows, score, start, stored_ids, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-TOLD = "\nstopping: what is in flight is finished and saved"
+TOLD = "\nstopping: what is in flight and ends within seconds is saved"
 
 
 @pytest.fixture

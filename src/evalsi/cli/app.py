@@ -8,12 +8,15 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from evalsi.cli.terminal import open_standard_streams, say, write_plainly
 from evalsi.core.version import __version__
+
+if TYPE_CHECKING:
+    from evalsi.core.errors import EvalsiError
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("evalsi.cli.eval:evaluate", "Grade outputs that exist."),
@@ -106,6 +109,11 @@ def run(arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
+def _page(error: "EvalsiError") -> str:
+    """The error's code, which is also the name of its page in the docs, for a person at a terminal."""
+    return f" [{error.code}]" if sys.stderr.isatty() else ""
+
+
 def _told(error: Exception) -> int:
     """Says what went wrong in one sentence; the exit status. What is no error of the tree or the system is raised."""
     from evalsi.core.errors import EvalsiError
@@ -115,7 +123,7 @@ def _told(error: Exception) -> int:
         return _told(failed.exceptions[0])
     match error:
         case EvalsiError():
-            say(f"error: {error}")
+            say(f"error{_page(error)}: {error}")
             return error.exit_status
         case OSError():
             say(f"error: {error.filename or 'the system'}: {error.strerror or error}")

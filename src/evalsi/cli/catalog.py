@@ -6,6 +6,9 @@ import click
 
 from evalsi.cli.terminal import as_json, console, say
 
+UNCUT_WIDTH = 1_000
+"""Columns where nobody looks at a terminal: whoever reads the list from a pipe wants all of it."""
+
 
 @click.command()
 @click.argument("name", required=False)
@@ -70,12 +73,13 @@ def _print_table(rows: list[tuple[str, Any]]) -> None:
     table.add_column("needs", no_wrap=True)
     table.add_column("what it measures", no_wrap=True, overflow="ellipsis")
     widest = max((len(title) for title, _ in rows), default=0) + max((len(_needs(each)) for _, each in rows), default=0)
-    room = max(20, console().width - widest - 4)
+    target = console(UNCUT_WIDTH)
+    room = max(20, target.width - widest - 4)
     for title, manifest in rows:
         about = manifest.description
         about = about if len(about) <= room else about[: room - 1] + "…"
         table.add_row(Text(title, style="bold"), _needs(manifest), Text(about))
-    console().print(table)
+    target.print(table)
     say(f"{len(rows)} evaluators; one in full: evalsi catalog NAME")
 
 

@@ -155,12 +155,16 @@ def _write_files(run: Any, flags: dict[str, Any]) -> None:
 
 
 def _request(flags: dict[str, Any]) -> Any:
+    from evalsi.core.errors import UsageError
     from evalsi.datasets import DatasetOptions, mapping_of_flags
     from evalsi.engine.summary import SummaryPlan
     from evalsi.evaluators.choose import chosen_by_flags
     from evalsi.score.manifest import redacted_argv
     from evalsi.score.request import ScoreRequest, with_settings
 
+    for name in ("seed", "limit", "sample"):
+        if flags[name] is not None and abs(flags[name]) >= 1 << 63:
+            raise UsageError(f"--{name} is a number of {len(str(flags[name]))} digits", hint="the most is 2^63 - 1")
     request = ScoreRequest(
         data=flags["data"],
         evaluators=chosen_by_flags(",".join(flags["evaluators"]), flags["params"]),
@@ -214,7 +218,8 @@ def _say_what_next(run: Any, flags: dict[str, Any], example: str) -> None:
             say(f"{errors:,} results are errors ({', '.join(kinds)}); they are in no mean")
         say(f"  e.g. {example}")
     short = run.manifest.run_id[:8]
+    named = f" ({flags['name']})" if flags["name"] else ""
     if flags["report_path"] is None:
-        say(f"run {short} kept; next: evalsi report {short} -o report.html")
+        say(f"run {short}{named} kept; next: evalsi report {short} -o report.html")
     else:
-        say(f"run {short} kept; report: {flags['report_path']}; next: evalsi compare BASELINE {short}")
+        say(f"run {short}{named} kept; report: {flags['report_path']}; next: evalsi compare BASELINE {short}")

@@ -102,4 +102,4 @@ class StopSwitch:
         self._on = True
         # Not through sys.stderr: this may have interrupted a write to it.
         with contextlib.suppress(OSError):
-            os.write(2, b"\nstopping: what is in flight is finished and saved; Ctrl-C again stops at once\n")
+            os.write(2, b"\nstopping: what is in flight and ends within seconds is saved; Ctrl-C again stops at once\n")

@@ -18,6 +18,7 @@ _CONDITION = re.compile(r"[<>=!?&|('\"]")
 
 
 @click.command(name="run", cls=OnceCommand)
+@click.argument("specification", required=False, metavar="[FILE]")
 @click.option(
     "-f", "--file", "path", metavar="FILE", help="The run's specification, YAML or JSON; - reads standard input."
 )
@@ -54,13 +55,17 @@ def run(**flags: Any) -> int:
     """Ask a target, grade its answers, decide the gates.
 
     \b
-    evalsi run -f run.yaml
+    evalsi run run.yaml
     evalsi run -f run.yaml --set spec.trials=3 --label branch=main
     evalsi run -f run.yaml --dry-run
 
     Exit status: 0 every gate is met, 1 an error, a budget or nothing scored, 2 a mistake in the specification, 3 a gate
     is not met, 4 the data cannot decide.
     """  # noqa: D301
+    specification = flags.pop("specification")
+    if specification is not None and flags["path"] is not None:
+        raise click.UsageError(f"two specifications were named, {specification} and {flags['path']}; name one.")
+    flags["path"] = flags["path"] or specification
     if flags["schema"]:
         import json
 

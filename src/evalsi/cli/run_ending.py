@@ -140,6 +140,7 @@ def _verdict(executed: Any, why_nothing: str, ending: Ending, flags: dict[str, A
         say(f"continued an interrupted run: {executed.resumed_rows:,} rows were already done")
     print_summaries(executed.run.summaries, flags["output_format"])
     identifier = executed.run.manifest.run_id[:8]
+    named = f" ({flags['name']})" if flags.get("name") else ""
     if executed.interrupted:
         say(f"stopped; continue with the same command, or: evalsi runs resume {identifier}")
         return 130
@@ -154,7 +155,7 @@ def _verdict(executed: Any, why_nothing: str, ending: Ending, flags: dict[str, A
     if not flags["quiet"]:
         verdicts = {0: "PASS", 3: "FAIL", 4: "INCONCLUSIVE"}
         verdict = f"{verdicts[status]} (exit {status}); " if executed.run.gates else ""
-        say(f"{verdict}run {identifier} kept; next: evalsi report {identifier} -o report.html")
+        say(f"{verdict}run {identifier}{named} kept; next: evalsi report {identifier} -o report.html")
     return status
 
 

@@ -52,7 +52,7 @@ def watch(run: str, interval: float) -> int:
 @click.command()
 @click.argument("run", default="latest")
 def cancel(run: str) -> int:
-    """Ask the process that writes RUN to stop, as Ctrl-C does: what is in flight is finished and saved."""
+    """Ask the process that writes RUN to stop, as Ctrl-C does: what is in flight and ends within seconds is saved."""
     import os
     import signal
 

@@ -79,11 +79,11 @@ def _escape(character: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def console() -> "Console":
-    """The console of standard output. 100 columns wide where it is no terminal; NO_COLOR is honoured."""
+def console(piped_width: int = PIPED_WIDTH) -> "Console":
+    """The console of standard output. `piped_width` columns wide where it is no terminal; NO_COLOR is honoured."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else PIPED_WIDTH
+    width = None if sys.stdout.isatty() else piped_width
     return Console(file=cast("IO[str]", _Log(sys.stdout)), width=width, highlight=False, markup=False, soft_wrap=False)
 
 

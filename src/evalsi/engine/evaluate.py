@@ -24,6 +24,24 @@ from evalsi.engine.session_scope import SessionGroups
 from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.schema import Fault, Record, Scope
 
+STOP_GRACE_S = 5.0
+"""Seconds that what is in flight has to be finished in once a job is stopped; a judge may hang for minutes."""
+STOP_POLL_S = 0.25
+
+
+class StopGrace:
+    """Whether what is in flight when a job is stopped has had its time."""
+
+    def __init__(self, stopped: Callable[[], bool]) -> None:
+        self._stopped = stopped
+        self._ends_at: float | None = None
+
+    def is_over(self) -> bool:
+        """Asked often; the time runs from the first call that finds the job stopped."""
+        if self._ends_at is None and self._stopped():
+            self._ends_at = perf_counter() + STOP_GRACE_S
+        return self._ends_at is not None and perf_counter() >= self._ends_at
+
 
 @dataclass(frozen=True, slots=True)
 class RecordBatch:
@@ -48,7 +66,8 @@ class Evaluation:
     Args:
         panel: Who measures.
         baselines: For comparative evaluators: the record to compare with, by id.
-        stopped: Asked between batches; once true no further batch is begun, and those in flight are finished.
+        stopped: Asked between batches; once true no further batch is begun, and those in flight have `STOP_GRACE_S` to
+            be finished.
         used_up: Asked before each question to a judge: why there is no budget for it, or None. What is not asked is
             CANCELLED.
     """
@@ -130,6 +149,7 @@ class Evaluation:
         window_rows = 4 * self.panel.concurrency
         flying: dict[asyncio.Task[GradedBatch], int] = {}
         exhausted = False
+        grace = StopGrace(self._stopped)
         try:
             while True:
                 while not exhausted and (not flying or sum(flying.values()) < window_rows):
@@ -140,9 +160,9 @@ class Evaluation:
                     await self.caught_up()
                     self.observe(batch)
                     flying[asyncio.create_task(self.grade_one(batch, lanes))] = len(batch.records)
-                if not flying:
+                if not flying or grace.is_over():
                     return
-                finished, _ = await asyncio.wait(flying, return_when=asyncio.FIRST_COMPLETED)
+                finished, _ = await asyncio.wait(flying, timeout=STOP_POLL_S, return_when=asyncio.FIRST_COMPLETED)
                 for task in sorted(finished, key=lambda done: done.result().first_row):
                     del flying[task]
                     yield task.result()

@@ -33,6 +33,7 @@ from evalsi.schema import (
 )
 
 PROGRESS_INTERVAL_S = 0.1
+MOST_NAME_CHARACTERS = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +80,10 @@ class RunRecorder:
     """One try at a run. As a context it leaves the run marked interrupted when its body raises."""
 
     def __init__(self, work: Work, summary: SummaryBuilder) -> None:
+        if len(work.manifest.name) > MOST_NAME_CHARACTERS:
+            raise UsageError(
+                f"the name of a run has at most {MOST_NAME_CHARACTERS} characters, and this one {len(work.manifest.name):,}"
+            )
         self._work = work
         self.summary = summary
         self.done = 0

@@ -17,7 +17,7 @@ from evalsi.core.clock import Clock
 from evalsi.core.errors import InvalidDataError, MeasurementError, ProviderError
 from evalsi.datasets import Dataset
 from evalsi.engine.columns import EvaluatorColumns, assemble
-from evalsi.engine.evaluate import Evaluation, GradedBatch, Lanes, RecordBatch
+from evalsi.engine.evaluate import STOP_POLL_S, Evaluation, GradedBatch, Lanes, RecordBatch, StopGrace
 from evalsi.engine.panel import Panel
 from evalsi.engine.summary import SummaryBuilder, SummaryPlan
 from evalsi.engine.unmeasured import cancelled_columns, failed_columns
@@ -331,6 +331,8 @@ class _Asking:
         self._room = asyncio.Event()
         self._tasks = self._pending_rows()
         self._askers = 0
+        self._waiting_for_others: set[asyncio.Task[None]] = set()
+        """Those who ask the target, and those who grade; not those who write."""
         self._refusal: MeasurementError | None = None
         """Why asking on is useless: the target does not take our key."""
         self._recorder.asked = self._recorder.done
@@ -341,18 +343,28 @@ class _Asking:
         Raises: ProviderError: the target refuses our key. What was answered before is kept, and the run can be continued.
         """
         lanes = self._run.evaluation.lanes()
+        giving_up = asyncio.create_task(self._give_up_when_stopped())
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._job.concurrency):
                     self._askers += 1
-                    group.create_task(self._ask())
+                    self._waiting_for_others.add(group.create_task(self._ask()))
                 group.create_task(self._keep_and_grade(group, lanes))
         except BaseExceptionGroup as errors:
             raise _first(errors) from None
         finally:
+            giving_up.cancel()
             await lanes.close()
         if self._refusal is not None:
             raise self._refusal
+
+    async def _give_up_when_stopped(self) -> None:
+        """Once a stopped run has had its grace, ends what still waits for a target or a judge. What was answered is stored."""
+        grace = StopGrace(self._job.stopped)
+        while not grace.is_over():  # noqa: ASYNC110 - whether to stop can only be asked
+            await asyncio.sleep(STOP_POLL_S)
+        for task in self._waiting_for_others:
+            task.cancel()
 
     def _pending_rows(self) -> Iterator[tuple[_Chunk, int]]:
         for batch, is_stored in self._run.batches(CHUNK_ROWS):
@@ -462,7 +474,7 @@ class _Asking:
             records[each.place] = with_answer(records[each.place], each.outcome)
         if answered:
             batch = RecordBatch(chunk.batch.first_row, [records[each.place] for each in answered])
-            graded = await self._run.evaluation.grade_one(batch, lanes)
+            graded = await self._graded(batch, lanes)
             chunk.parts.append(([each.place for each in answered], graded.columns))
         if failed:
             errors = [each.outcome for each in failed if isinstance(each.outcome, MeasurementError)]
@@ -476,6 +488,15 @@ class _Asking:
             await self._finish(chunk)
         self._in_hand -= len(members)
         self._room.set()
+
+    async def _graded(self, batch: RecordBatch, lanes: Lanes) -> GradedBatch:
+        task = asyncio.current_task()
+        assert task is not None
+        self._waiting_for_others.add(task)
+        try:
+            return await self._run.evaluation.grade_one(batch, lanes)
+        finally:
+            self._waiting_for_others.discard(task)
 
     async def _finish(self, chunk: _Chunk) -> None:
         rows = len(chunk.batch.records)
