@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evalsi.core.errors import SkipRecord
-from evalsi.engine.columns import ERROR, SCORED, SKIPPED
+from evalsi.engine.columns import ERROR, SCORED, SKIPPED, results
 from evalsi.engine.evaluate import Evaluation, RecordBatch
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext, evaluator, output
@@ -286,6 +286,8 @@ def test_dataset_scope_folds_batches_in_order_and_a_bad_record_is_counted() -> N
     assert {name: column.values for name, column in columns.columns.items()} == {"first": [3.0], "last": [9.0]}
     counts = columns.notes[0].details[""]
     assert (counts["n"], counts["skipped"], counts["errors"]) == (3, 1, 1)
+    (result,) = results(columns, [""])
+    assert {"n": 3, "skipped": 1, "errors": 1}.items() <= result.scores[0].metadata.items(), "files carry them too"
 
 
 def test_stopping_lets_what_is_in_flight_finish_and_begins_nothing_more() -> None:

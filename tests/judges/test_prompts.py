@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsi.core.errors import InvalidSpecError, MissingFieldError
-from evalsi.judges.prompt import FENCE_RULE, Template, custom_template, enclose, fence_code, fill, values_of_record
+from evalsi.judges.prompt import FENCE_RULE, Template, enclose, fence_code, fill, values_of_record
 from evalsi.schema import Content, ErrorKind, Message, Messages, Record
 from tests.case_files import case, rows_of
 
@@ -53,7 +53,7 @@ def test_what_is_filled_in_is_found_again_character_by_character(one: str, two: 
 )
 def test_a_template_that_wants_more_than_names_is_refused_before_anything_is_asked(template: str) -> None:
     with pytest.raises(InvalidSpecError, match="placeholder"):
-        custom_template(template)
+        Template(name="custom", version="1", user=template)
 
 
 def test_json_braces_in_a_template_are_text() -> None:
@@ -150,7 +150,7 @@ def test_a_fenced_prompt_explains_its_fences_and_a_bare_one_does_not() -> None:
     assert (
         ASKING.render({"rubric": "r", "input": "q", "output": "o", "low": 1}).system == f"{FENCE_RULE}\n\nYou grade. r"
     )
-    bare = custom_template("Answer: {{ output }}", fenced=False).render({"output": "o"})
+    bare = Template(name="custom", version="1", user="Answer: {{ output }}", fenced=False).render({"output": "o"})
     assert (bare.system, bare.user) == ("", "Answer: o")
 
 

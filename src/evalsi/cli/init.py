@@ -28,13 +28,49 @@ def short_enough(record: Record) -> bool:
     return len(text_of(record.output).split()) <= 12
 '''
 
+RUN = """\
+# What `evalsi run run.yaml` does: asks `answer` in target.py about every record, grades, and decides the gate.
+apiVersion: evals.si/v1alpha1
+kind: EvalRun
+metadata:
+  name: first-run
+spec:
+  dataset:
+    path: data.jsonl
+  target:
+    python: target.py:answer
+  evaluators:
+    - exact-match
+    - numeric-match
+  gates:
+    - metric: numeric-match
+      min: 0.1
+"""
+
+TARGET = '''\
+"""What is under evaluation: put a call of your model or agent here."""
+
+import re
+
+
+def answer(input: str) -> str:
+    """Adds up the numbers in the question, and knows nothing else."""
+    numbers = [int(number) for number in re.findall(r"\\d+", input)]
+    return str(sum(numbers)) if numbers else "I do not know."
+'''
+
 README = """\
 # A first evaluation
 
     evalsi eval --data data.jsonl --evaluators exact-match,contains,numeric-match,./checks.py:short_enough
     evalsi report latest -o report.html
 
-`data.jsonl` holds outputs with references; `checks.py` holds an evaluator of your own.
+Ask a target and grade what it says:
+
+    evalsi run run.yaml
+
+`data.jsonl` holds outputs with references; `checks.py` holds an evaluator of your own;
+`target.py` is asked by `run.yaml`.
 """
 
 
@@ -45,7 +81,7 @@ def init(directory: str) -> None:
     from evalsi.core.errors import UsageError
 
     folder = Path(directory)
-    files = {"data.jsonl": DATA, "checks.py": CHECKS, "README.md": README}
+    files = {"data.jsonl": DATA, "checks.py": CHECKS, "target.py": TARGET, "run.yaml": RUN, "README.md": README}
     taken = [name for name in files if (folder / name).exists()]
     if taken:
         raise UsageError(
@@ -57,3 +93,4 @@ def init(directory: str) -> None:
     say(f"wrote {', '.join(files)} in {folder}")
     enter = "" if directory == "." else f"cd {shlex.quote(directory)} && "
     say(f"next: {enter}evalsi eval --data data.jsonl --evaluators exact-match,numeric-match,./checks.py:short_enough")
+    say("or ask a target: evalsi run run.yaml")

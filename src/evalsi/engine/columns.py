@@ -297,7 +297,7 @@ def scores(columns: EvaluatorColumns, row: int) -> Iterator[Score]:
             structured=held if column.kind == "structured" else msgspec.UNSET,
             explanation=note.explanations.get(output, "") if note else "",
             confidence=note.confidences.get(output) if note else None,
-            metadata=note.details.get(output, {}) if note else {},
+            metadata={**note.details.get("", {}), **note.details.get(output, {})} if note else {},
         )
 
 

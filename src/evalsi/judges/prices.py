@@ -96,10 +96,6 @@ class CostTotal(msgspec.Struct, frozen=True, kw_only=True):
     unknown: int
 
     @property
-    def is_partial(self) -> bool:
-        return self.unknown > 0
-
-    @property
     def usd(self) -> float | None:
         """The whole sum; None when a part of it is unknown. Gates and budgets use this, never `known_usd`."""
         return None if self.unknown else self.known_usd

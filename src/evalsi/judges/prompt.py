@@ -159,11 +159,6 @@ class _Prepared:
         return "".join(pieces)
 
 
-def custom_template(user: str, *, system: str = "", fenced: bool = True) -> Template:
-    """A template that a user wrote. Raises: InvalidSpecError, it holds more than plain placeholders."""
-    return Template(name="custom", version="1", user=user, system=system, fenced=fenced)
-
-
 def fill(template: str, values: Mapping[str, Any]) -> str:
     """`template` with every placeholder replaced once, bare.
 

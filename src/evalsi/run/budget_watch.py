@@ -31,6 +31,8 @@ class BudgetWatch:
         self.target = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0, requests=0)
         self._answers = 0
         self._unpriced = 0
+        self._judged_before = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
+        """What judges used in earlier tries at this run."""
 
     def add(self, usage: Usage) -> None:
         """Counts one answer of the target. One that came out of a store used nothing."""
@@ -47,6 +49,17 @@ class BudgetWatch:
             cost_usd=(total.cost_usd or 0.0) + (usage.cost_usd or 0.0),
             requests=(total.requests or 0) + (usage.requests or 1),
             unpriced_requests=self._unpriced,
+        )
+
+    def add_judged_before(self, usage: Usage) -> None:
+        """Counts one verdict of an earlier try. One that came out of a cache used nothing."""
+        if usage.cached:
+            return
+        total = self._judged_before
+        self._judged_before = Usage(
+            input_tokens=(total.input_tokens or 0) + (usage.input_tokens or 0),
+            output_tokens=(total.output_tokens or 0) + (usage.output_tokens or 0),
+            cost_usd=(total.cost_usd or 0.0) + (usage.cost_usd or 0.0),
         )
 
     def add_failed(self, requests: int) -> None:
@@ -79,11 +92,12 @@ class BudgetWatch:
         """The limit that also ends judging. Used up target tokens do not: answers that were paid for are graded."""
         budget = self._budget
         if budget.judge_tokens is not None or budget.usd is not None:
-            judges = self._judges() or Usage()
-            judged = (judges.input_tokens or 0) + (judges.output_tokens or 0)
+            judges, before = self._judges() or Usage(), self._judged_before
+            judged = sum(each.input_tokens or 0 for each in (judges, before))
+            judged += sum(each.output_tokens or 0 for each in (judges, before))
             if budget.judge_tokens is not None and judged >= budget.judge_tokens:
                 return f"the budget of {budget.judge_tokens:,} judge tokens is used up ({judged:,})"
-            spent = (self.target.cost_usd or 0.0) + (judges.cost_usd or 0.0)
+            spent = sum(each.cost_usd or 0.0 for each in (self.target, judges, before))
             if budget.usd is not None and spent >= budget.usd:
                 return f"the budget of ${budget.usd:g} is used up (${spent:.4f})"
         elapsed_s = self._clock.monotonic_s() - self._started_s

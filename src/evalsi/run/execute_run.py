@@ -201,7 +201,7 @@ class _Execution:
             continues=job.continues,
             judges=job.judges,
             target_usage=lambda: self.watch.total() if job.target is not None else None,
-            on_recalled=self._count_usage if job.target is not None else None,
+            on_recalled=self._count_usage,
             on_progress=job.on_progress,
         )
         plan = job.plan.of_trials() if job.trials > 1 else job.plan
@@ -263,6 +263,12 @@ class _Execution:
 
     def _count_usage(self, rows: GradedRows) -> None:
         """Counts what an earlier try had spent: a budget is one for the whole run."""
+        for columns in rows.columns:
+            for note in columns.notes.values():
+                if note.usage is not None:
+                    self.watch.add_judged_before(note.usage)
+        if self.job.target is None:
+            return
         for line in rows.record_lines:
             usage = _SPENT.decode(line).usage
             if usage is not None:
