@@ -9,7 +9,7 @@ import pytest
 
 from evalsi.testing.stand_in_model import Behaviour, Question, Reply, StandInModel
 from tests.cli.run_folder import asked, write_run
-from tests.command_line import Ended
+from tests.command_line import Ended, write_jsonl
 
 Cli = Callable[..., Ended]
 ROWS = 60
@@ -72,6 +72,34 @@ def test_a_budget_of_judge_tokens_stops_the_asking(cli: Cli, folder: Path, model
     found = summary(cli)
     assert 0 < found["n"] < ROWS
     assert found["cancelled"] == ROWS - found["n"] > 0
+
+
+def test_a_gate_on_a_judge_that_nobody_checked_is_warned_about_in_the_report_until_it_is_calibrated(
+    cli: Cli, folder: Path, model: StandInModel
+) -> None:
+    model.behaviour = Behaviour(replies=None)
+    judge = {"provider": "openai-compatible", "model": "judge", "base_url": model.base_url}
+    path = write_run(
+        folder,
+        right=4,
+        wrong=0,
+        evaluators=[{"ref": "correctness", "judge": "main"}],
+        judges={"main": judge},
+        judge="main",
+        gates=[{"metric": "correctness", "min": 0.0}],
+    )
+
+    def report() -> str:
+        cli("run", "-f", str(path), "--no-resume", "--report", "report.md")
+        return (folder / "report.md").read_text()
+
+    assert "the judge behind correctness has never been calibrated" in report()
+    labels = [{"record_id": f"r{n}", "annotator": "ann", "passed": True} for n in range(4)]
+    write_jsonl(folder / "labels.jsonl", labels)
+    kept = cli("judge", "calibrate", "latest", "--labels", "labels.jsonl", "--metric", "correctness", "--passing-from", "0.5")  # fmt: skip
+    assert kept.status == 0, kept.err
+    assert "never been calibrated" not in report()
+    assert "correctness was calibrated on 4 cases only" in report()
 
 
 def test_dollars_at_known_prices(cli: Cli, folder: Path, model: StandInModel) -> None:

@@ -52,7 +52,8 @@ def calibrate(run: str, **flags: Any) -> None:
     from evalsi.datasets import DatasetOptions, open_dataset
     from evalsi.score.calibrate_judge import LabelColumns, calibrate_judge, read_labels
     from evalsi.settings import Settings
-    from evalsi.wiring import keep_calibration, reading_run
+    from evalsi.wiring import reading_run
+    from evalsi.wiring.calibrations import keep_calibration
 
     settings = Settings.from_environment()
     columns = LabelColumns(record=flags["record_column"], person=flags["person_column"], label=flags["label_column"])

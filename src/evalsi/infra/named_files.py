@@ -21,6 +21,16 @@ class NamedFiles:
         except OSError as error:
             raise StoreError(f"it cannot be written: {error.strerror}", where=str(path)) from error
 
+    def read(self, name: str) -> bytes | None:
+        """The document of that name; None where there is none. Raises: StoreError: it cannot be read."""
+        path = self._path(name)
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreError(f"it cannot be read: {error.strerror}", where=str(path)) from error
+
     def _path(self, name: str) -> Path:
         safe = "".join(mark if mark.isalnum() or mark in "-." else "_" for mark in name)
         return self._folder / f"{safe}.json"

@@ -10,6 +10,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from evalsi.core.canonical import digest
+from evalsi.schema import BoundRunEvaluator
+
 Kind: TypeAlias = Literal["label", "number", "preference"]
 
 _ENOUGH_CASES = 50
@@ -86,6 +89,12 @@ class CalibrationRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     dataset_digest: str
     created_at: str
     calibration: Calibration
+
+
+def evaluator_identity(evaluator: BoundRunEvaluator) -> str:
+    """Digest of what decides an evaluator's verdicts apart from the judge: version, params and prompts."""
+    version = evaluator.manifest.version if evaluator.manifest is not None else ""
+    return digest({"version": version, "params": evaluator.params, "prompts": evaluator.prompt_sha256})
 
 
 def gate_warnings(

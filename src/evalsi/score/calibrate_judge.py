@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from evalsi.core.canonical import digest
 from evalsi.core.content import text_of
 from evalsi.core.errors import InvalidDataError, NothingScoredError, UnknownNameError, UsageError
 from evalsi.datasets import Dataset
 from evalsi.engine.columns import SCORED
 from evalsi.judges.calibration import CalibrationCase, CalibrationPlan, Value, calibrate
-from evalsi.judges.calibration_record import CalibrationRecord, Kind
+from evalsi.judges.calibration_record import CalibrationRecord, Kind, evaluator_identity
 from evalsi.results.graded_run import GradedRun
 from evalsi.schema import BoundRunEvaluator
 
@@ -110,12 +109,6 @@ def evaluator_of(run: GradedRun, metric: str) -> BoundRunEvaluator:
     """The evaluator behind a metric."""
     name = next((summary.evaluator for summary in run.summaries if summary.metric == metric), metric)
     return next((each for each in run.manifest.evaluators if each.name == name), BoundRunEvaluator(name=name))
-
-
-def evaluator_identity(evaluator: BoundRunEvaluator) -> str:
-    """Digest of what decides an evaluator's verdicts apart from the judge: version, params and prompts."""
-    version = evaluator.manifest.version if evaluator.manifest is not None else ""
-    return digest({"version": version, "params": evaluator.params, "prompts": evaluator.prompt_sha256})
 
 
 def _judged(run: GradedRun, metric: str) -> Sequence[tuple[str, float | str | None, float]]:

@@ -19,9 +19,7 @@ from evalsi.evaluators.api import Definition, EvalContext
 from evalsi.evaluators.catalog import load
 from evalsi.infra.git_state import git_state
 from evalsi.infra.memory_run_store import MemoryRunStore
-from evalsi.infra.named_files import NamedFiles
 from evalsi.infra.store import open_run_store
-from evalsi.judges.calibration_record import CalibrationRecord
 from evalsi.judges.judge import JudgeSettings, ModelJudge
 from evalsi.judges.prices import PriceTable, load_prices, shipped_prices
 from evalsi.judges.spend import Budget
@@ -208,12 +206,6 @@ def kept_run(run_id: str, settings: Settings) -> GradedRun:
 
     with local_store(settings) as store:
         return replace(stored_run(store, run_id), read_rows=read)
-
-
-def keep_calibration(record: CalibrationRecord, settings: Settings) -> None:
-    """Keeps the newest calibration of an evaluator beside the store."""
-    content = msgspec.json.format(msgspec.json.encode(record), indent=1)
-    NamedFiles(settings.directory / "calibrations").write(record.evaluator, content)
 
 
 def make_judge(choice: JudgeChoice, settings: Settings, *, use_cache: bool = True) -> ModelJudge:

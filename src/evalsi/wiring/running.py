@@ -57,6 +57,7 @@ from evalsi.score.manifest import Circumstances, installed_versions, make_manife
 from evalsi.score.request import JudgeChoice
 from evalsi.settings import Settings
 from evalsi.wiring import judge_manifests, local_store, make_judge, prices_of
+from evalsi.wiring.calibrations import calibration_warnings
 
 DEFAULT_CONCURRENCY = 16
 REPLAY_OF = "evals.si/replay-of"
@@ -179,6 +180,7 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
             manifest,
             spec=document.spec,
             spec_folder=str(document.folder.resolve()) if served is None else "",
+            warnings=[*manifest.warnings, *calibration_warnings(spec.gates, panel, manifest, settings)],
             unpinned=[*manifest.unpinned, *(_unpinned_target(spec.target) if answers is None else [])],
         ),
         trials=max(1, spec.trials),
