@@ -112,11 +112,17 @@ def test_a_mistake_is_one_sentence_that_names_the_way_out(
     assert ended.out == ""
 
 
+@pytest.mark.parametrize("name", ["./checks.py", "no_such_module"])
+def test_evaluators_that_are_not_there_are_a_mistake_in_what_was_asked(cli: Cli, name: str) -> None:
+    ended = cli(*EVAL, f"{name}:polite")
+    assert ended.status == 2
+    assert f"'{name.removeprefix('./')}'" in ended.err
+    assert ended.out == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((*EVAL, "./checks.py:polite"), "there is no file 'checks.py'"),
-        ((*EVAL, "no_such_module:polite"), "no_such_module"),
         (("eval", "--data", "dta.jsonl", "--evaluators", "exact-match"), "dta.jsonl"),
         (("compare", "a", "b"), "evalsi eval"),
         (("report", "nothing", "-o", "r.html"), "evalsi eval"),
