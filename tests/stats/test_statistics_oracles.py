@@ -165,6 +165,30 @@ def test_the_monte_carlo_permutation_test_agrees_with_the_exact_sign_test() -> N
     assert certain == pytest.approx(0.001)
 
 
+@pytest.mark.parametrize("margin", [1, 101, 201, 281, 381])
+def test_many_differences_of_one_size_have_the_p_value_of_the_exact_sign_test(margin: int) -> None:
+    # The worst case of the expansion: the sum takes every second whole number only.
+    after = np.ones(10_001)
+    after[: (after.size - margin) // 2] = -1.0
+    exact = scipy_stats.binomtest((after.size + margin) // 2, after.size, 0.5).pvalue
+    found = stats.paired_permutation(np.zeros_like(after), after, seed=0)
+    assert found == pytest.approx(exact, rel=2e-3)
+
+
+@pytest.mark.parametrize("sizes", [2, 10])
+def test_many_differences_of_few_sizes_have_the_p_value_that_draws_have(sizes: int) -> None:
+    generator = np.random.default_rng(7)
+    magnitudes = generator.choice(np.linspace(0.01, 1, sizes) ** 2, size=40_000)
+    after = magnitudes * generator.choice([-1.0, 1.0], size=magnitudes.size)
+    after[:150] = np.abs(after[:150])
+    distinct, counts = np.unique(magnitudes, return_counts=True)
+    sums = (2 * generator.binomial(counts, 0.5, size=(40_000, sizes)) - counts) @ distinct
+    drawn = float((np.abs(sums) >= abs(after.sum())).mean())
+    found = stats.paired_permutation(np.zeros_like(after), after, seed=0)
+    assert found is not None
+    assert drawn - 0.01 < found < drawn + 0.02  # draws vary; half a step more than needed is on the safe side
+
+
 def test_a_permutation_of_clusters_flips_them_whole() -> None:
     after = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
     apart = stats.paired_permutation(np.zeros(6), after, seed=0)

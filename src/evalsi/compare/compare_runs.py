@@ -269,10 +269,13 @@ def _texts(
 def _records_at(run: GradedRun, wanted: set[int]) -> Iterator[tuple[int, tuple[Record, dict[str, str]]]]:
     """The records at the wanted rows, decoded, with the explanations of their metrics."""
     first = 0
+    last = max(wanted, default=-1)
     for rows in run.read_rows():
+        if first > last:
+            return
         here = [row for row in wanted if first <= row < first + rows.rows]
         for row in here:
-            record = rows.records[row - first]
+            record = rows.record(row - first)
             explanations: dict[str, str] = {}
             for columns in rows.columns:
                 note = columns.notes.get(row - first)

@@ -6,6 +6,7 @@ same: those of one record id in one trial. A record that does not tell its trial
 
 from dataclasses import dataclass, field
 from math import nan
+from operator import attrgetter
 
 import msgspec
 import numpy as np
@@ -97,18 +98,21 @@ def collect_values(run: GradedRun, group_by: str | None) -> RunValues:
     seen: dict[str, int] = {}
     keys: set[str] = set()
     for rows in run.read_rows():
-        for glance in rows.decoded(_GLANCE):
-            place = seen.get(glance.id, 0)
-            seen[glance.id] = place + 1
-            told = glance.told_trial
-            trial = place if told is None or (glance.id, told) in found.rows else told
-            while (glance.id, trial) in found.rows:
-                trial += 1
-            found.rows[glance.id, trial] = found.count
+        glances = rows.decoded(_GLANCE)
+        for glance in glances:
+            identifier = glance.id
+            place = seen.get(identifier, 0)
+            seen[identifier] = place + 1
+            told = glance.told_trial if glance.provenance is not None else None
+            key = identifier, place if told is None or (identifier, told) in found.rows else told
+            while key in found.rows:
+                key = identifier, key[1] + 1
+            found.rows[key] = found.count
             found.count += 1
-            for name, (attribute, _) in USAGE.items():
-                value = getattr(glance.usage, attribute) if glance.usage is not None else None
-                found.usage.setdefault(name, []).append(nan if value is None else value)
+        for name, (attribute, _) in USAGE.items():
+            read = attrgetter(attribute)
+            values = [None if each.usage is None else read(each.usage) for each in glances]
+            found.usage.setdefault(name, []).extend([nan if value is None else value for value in values])
         if group_by:
             found.groups += [cluster_key(record, group_by) for record in rows.records]
             keys.update(key for record in rows.records for key in record.metadata)

@@ -95,8 +95,8 @@ def _ours(path: Path) -> GradedRun:
             results.seek(results_at)
             for first in range(0, layout.records, BATCH_ROWS):
                 rows = min(BATCH_ROWS, layout.records - first)
-                batch = b"".join(islice(records, rows)).replace(b",\n", b"\n")
-                lines = [line.rstrip(b",\n") for line in islice(results, rows * width)]
+                batch = b"\n".join([line.rstrip(b",\n") for line in islice(records, rows)])
+                lines = list(islice(results, rows * width))
                 if len(lines) < rows * width or (lines and not lines[-1].startswith(b"{")):
                     raise _unfinished(path)
                 yield GradedRows(first, batch, partial(_lanes, lines, width, outputs, path), str(path))

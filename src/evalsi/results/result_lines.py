@@ -75,35 +75,38 @@ def columns_of_results(lines: Sequence[ResultLine], declared: Declared) -> Evalu
 
 
 def columns_of_lines(lines: Sequence[bytes], declared: Declared) -> EvaluatorColumns:
-    """The columns of one evaluator, one row a line as `document` writes it, without what separates it from the next.
+    """The columns of one evaluator, one row a line as `document` writes it, with or without what ends it.
 
     Raises: msgspec.MsgspecError: a line is no result.
     """
     pattern = _pattern(lines)
-    if pattern is None:
-        return columns_of_results([RESULT.decode(line) for line in lines], declared)
+    columns = _cut_apart(lines, pattern, declared) if pattern is not None else None
+    return columns or columns_of_results([_decoded(line) for line in lines], declared)
+
+
+def _cut_apart(lines: Sequence[bytes], pattern: "_Pattern", declared: Declared) -> EvaluatorColumns | None:
+    """The columns of lines most of which are like the pattern; None where more than records and values differ."""
     begin, *inner = pattern.pieces
-    found: list[list[bytes]] = []
-    odd: dict[int, ResultLine] = {}
-    for row, line in enumerate(lines):
-        _, cut, rest = line.partition(begin)
-        values: list[bytes] = []
-        for piece in inner:
-            value, cut, rest = rest.partition(piece)
-            values.append(value)
-        if cut and not rest:
-            found.append(values)
-        else:
-            odd[row] = RESULT.decode(line)
-            found.append(pattern.nothing)
+    rests = [line.partition(begin)[2] for line in lines]
+    texts: list[list[bytes]] = []
+    for piece in inner:
+        cuts = [rest.partition(piece) for rest in rests]
+        texts.append([value for value, _, _ in cuts])
+        rests = [rest if found else _NOT_FOUND for _, found, rest in cuts]
+    odd = {row: _decoded(lines[row]) for row, rest in enumerate(rests) if rest not in _ENDS}
     if any(line.duration_s != pattern.example.duration_s for line in odd.values()):
-        return columns_of_results([odd.get(row) or RESULT.decode(line) for row, line in enumerate(lines)], declared)
+        return None
     columns = _empty_columns(pattern.example, len(lines), declared)
     columns.duration_s = pattern.example.duration_s * len(lines)
     columns.outcomes[:] = bytes([SCORED]) * len(lines)
-    for score, texts in zip(pattern.example.scores, zip(*found, strict=True), strict=True):
+    for score, values in zip(pattern.example.scores, texts, strict=True):
+        for row in odd:
+            values[row] = b"null"
         kind, of = ("passed", _VERDICTS) if score.passed is not None else ("number", _NUMBERS)
-        held = of.decode(b"[" + b",".join(texts) + b"]")
+        try:
+            held = of.decode(b"[" + b",".join(values) + b"]")
+        except msgspec.MsgspecError:
+            return None  # a line has outputs that the pattern lacks, between those it has
         columns.columns[score.name] = Column(score.name, kind, [nan if each is None else float(each) for each in held])
     for row, line in odd.items():
         _put_result(columns, row, line, None)
@@ -117,13 +120,19 @@ _EXAMPLES = 8
 _VALUE = re.compile(rb'(?:(?<="number":)|(?<="passed":))[^,}\]]+')
 
 
+_ENDS = frozenset({b",\n", b"\n", b""})
+_NOT_FOUND = b"?"
+
+
+def _decoded(line: bytes) -> ResultLine:
+    return RESULT.decode(line.rstrip(b",\n"))
+
+
 class _Pattern(NamedTuple):
     """What the lines of an evaluator share: one of them, and the text around its values, from the evaluator's name on."""
 
     example: ResultLine
     pieces: list[bytes]
-    nothing: list[bytes]
-    """In place of the values of a line that is different."""
 
 
 def _pattern(lines: Sequence[bytes]) -> _Pattern | None:
@@ -134,7 +143,7 @@ def _pattern(lines: Sequence[bytes]) -> _Pattern | None:
 
 def _pattern_of(line: bytes) -> _Pattern | None:
     at = line.find(b',"evaluator":')
-    example = RESULT.decode(line)
+    example = _decoded(line)
     plain = [ScoreLine(name=each.name, number=each.number, passed=each.passed) for each in example.scores]
     bare = ResultLine(
         record_id=example.record_id,
@@ -145,11 +154,11 @@ def _pattern_of(line: bytes) -> _Pattern | None:
         scores=plain,
         duration_ms=example.duration_ms,
     )
-    pieces = _VALUE.split(line[at:])
+    pieces = _VALUE.split(line[at:].rstrip(b",\n"))
     repeats = len({each.name for each in plain}) < len(plain)
     if at < 0 or example != bare or repeats or not plain or len(pieces) != len(plain) + 1:
         return None
-    return _Pattern(example, pieces, [b"null"] * len(plain))
+    return _Pattern(example, pieces)
 
 
 def _empty_columns(line: ResultLine, rows: int, declared: Declared) -> EvaluatorColumns:

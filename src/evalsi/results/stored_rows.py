@@ -47,13 +47,20 @@ class GradedRows:
     def records(self) -> list[Record]:
         return self.decoded(RECORDS)
 
+    def record(self, row: int) -> Record:
+        """The record of one row, without decoding the others. Raises: as `decoded`."""
+        return self._decoded(RECORDS, self.record_lines[row : row + 1])[0]
+
     def decoded(self, decoder: "msgspec.json.Decoder[T]") -> list[T]:
         """Every record as `decoder` reads it: whole, or the part of it that is needed.
 
         Raises: InvalidDataError: a line is no record, which happens only to files that were damaged or made by hand.
         """
+        return self._decoded(decoder, self.record_lines)
+
+    def _decoded(self, decoder: "msgspec.json.Decoder[T]", lines: list[bytes]) -> list[T]:
         try:
-            return [decoder.decode(line) for line in self.record_lines]
+            return [decoder.decode(line) for line in lines]
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise InvalidDataError(
                 f"a record after row {self.first_row} cannot be read: {error}", where=self.source

@@ -23,6 +23,10 @@ _EXPANDED_UNITS = 2_000
 _EVEN_SHARE = 0.01
 """Most of the fourth moment that may sit in few units for the expansion to hold: sum of m^4 over (sum of m^2)^2."""
 
+_FINE_STEP = 1e-4
+"""As `_EVEN_SHARE`, from which on the magnitudes need not differ: in the worst case, 10,000 equal ones, the sum has steps
+of a fiftieth of its standard deviation."""
+
 
 def paired_permutation(
     before: npt.ArrayLike,
@@ -37,8 +41,8 @@ def paired_permutation(
     Args:
         before, after: shape (n,), the same records in the same order.
         seed, resamples: for Monte Carlo, used above 16 pairs that differ; then p = (1 + hits) / (1 + resamples). Above
-            2,000 different magnitudes, none of which dominates, p comes from the Edgeworth expansion of the sum, whose
-            error is far below the noise of the draws; it is never below 1 / (1 + resamples) either.
+            2,000 different magnitudes, none of which dominates, or 10,000 of any, p comes from the Edgeworth expansion of
+            the sum, whose error is far below the noise of the draws; it is never below 1 / (1 + resamples) either.
         clusters: one label per record; a whole cluster is swapped at once.
     Returns: p in (0, 1]; 1 when no pair differs; None for n = 0.
     Raises: ValueError: lengths differ, NaN or infinity.
@@ -63,8 +67,12 @@ def paired_permutation(
     magnitudes = np.abs(moving)
     squares = magnitudes * magnitudes
     evenness = float((squares * squares).sum()) / float(squares.sum()) ** 2
+    z = abs(float(moving.sum())) / sqrt(float(squares.sum()))
     if evenness <= _EVEN_SHARE and np.unique(magnitudes).size > _EXPANDED_UNITS:
-        return max(_expanded(abs(float(moving.sum())) / sqrt(float(squares.sum())), evenness), 1 / (1 + resamples))
+        return max(_expanded(z, evenness), 1 / (1 + resamples))
+    if evenness <= _FINE_STEP:
+        # Were all magnitudes equal, sums would be two of them apart: half a step back, so that no tie is missed.
+        return max(_expanded(max(0.0, z - sqrt(evenness)), evenness), 1 / (1 + resamples))
     return _monte_carlo(magnitudes, threshold, seed, resamples)
 
 

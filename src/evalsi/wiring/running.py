@@ -189,7 +189,8 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
         price=price,
         gates=spec.gates,
         gate_plan=plan_of(spec),
-        open_baseline=_baselines(store, document.folder),
+        # Runs are listed only for who asks: a store may hold very many.
+        open_baseline=_baselines(store, document.folder) if _names_a_baseline(spec) else None,
         resume=options.resume,
         continues=options.continues,
         judges=judges.manifests,
@@ -482,6 +483,10 @@ def _dataset(document: RunDocument, store: RunStore, served: Served | None) -> t
         raise UsageError("this kind of dataset needs a server", hint="name a path, a uri, inline records or a run")
     dataset = open_dataset(data, options=options)
     return dataset, options, name
+
+
+def _names_a_baseline(spec: RunSpec) -> bool:
+    return bool(spec.baseline) or any(gate.baseline for gate in spec.gates)
 
 
 def _baselines(store: RunStore, folder: Path) -> Callable[[str], GradedRun]:

@@ -73,6 +73,13 @@ def test_reading_a_number_never_fails_and_a_number_equals_itself(text, mark):
     assert number is None or same_number(number, number, Tolerance())
 
 
+@pytest.mark.parametrize("word", ["minus", "Minus", "MINUS", "negative", "NEGATIVE"])
+def test_a_sign_in_words_counts_in_any_case(word: str) -> None:
+    number = number_reader()(f"It was {word} 4 degrees")
+    assert number is not None
+    assert number.value == -4
+
+
 @given(st.text(st.sampled_from("0123456789.,-/ e^%$()[]{}\\=ofrac½²−٣x×"), max_size=40))
 def test_reading_what_looks_like_numbers_never_fails(text):
     number = number_reader()(text)
