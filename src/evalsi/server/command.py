@@ -133,6 +133,7 @@ def run(options: ServeOptions) -> None:
         settings = replace(settings, directory=options.data_dir or Path(server.data_dir))
     limits = ServingLimits(
         workers=options.workers or server.worker.concurrency,
+        most_records=server.evaluate.max_records,
         record_deadline_s=options.record_deadline,
         call_deadline_s=options.call_deadline,
     )

@@ -90,7 +90,10 @@ async def serving(
             most_calls=plan.most_calls,
         )
         services = [
-            EvaluationService(parts.pools, EvaluationLimits(deadline_s=parts.limits.call_deadline_s)),
+            EvaluationService(
+                parts.pools,
+                EvaluationLimits(most_records=parts.limits.most_records, deadline_s=parts.limits.call_deadline_s),
+            ),
             CatalogService(parts.pools["cpu"], judges=parts.judges, default_judge=parts.default_judge),
             AuthService(access.store, access.clock, access.forget, access.keys, access.bindings),
             *extras.services,

@@ -51,6 +51,8 @@ class ServingLimits:
     """Most processes for evaluators that compute; 0 for as many as there are processors."""
     record_deadline_s: float = 30.0
     """Seconds one computing evaluator may take over one record; then that record alone is an ERROR."""
+    most_records: int = 10_000
+    """Records that one call may bring."""
     call_deadline_s: float = 600.0
     """Seconds a worker may take over a call, or over a batch of a stream."""
 
