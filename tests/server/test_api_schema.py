@@ -20,7 +20,12 @@ def test_no_request_that_fits_the_description_breaks_the_server(server: RunningS
     (operation,) = [one.ok() for one in schema.include(path=path).get_all_operations()]
 
     @given(case=operation.as_strategy())
-    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+    @settings(
+        max_examples=40,
+        deadline=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
+        phases=[Phase.generate],
+    )
     def check(case: Any) -> None:
         case.call_and_validate(base_url=f"http://{server.address}", checks=[not_a_server_error])
 
@@ -39,7 +44,11 @@ def test_no_request_that_fits_the_description_breaks_the_server(server: RunningS
          "/evalsi.v1alpha1.EvaluationService/EvaluateStream"]
     ),
 )  # fmt: skip
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
 def test_no_bytes_break_the_server(server: RunningServer, body: bytes, kind: str, path: str) -> None:
     status, _, _ = server.request("POST", path, body, {"content-type": kind})
     assert status < 500

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import re
 import signal
 import socket
 import ssl
@@ -10,6 +12,7 @@ import sys
 import threading
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 import grpc
 import pytest
@@ -65,6 +68,31 @@ def test_an_address_that_is_taken_is_one_sentence(server: RunningServer, tmp_pat
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "in use" in done.stderr
+
+
+def test_a_server_with_keys_answers_those_who_have_one(tmp_path: Path) -> None:
+    (tmp_path / "evalsi.yaml").write_text("data_dir: store\nevaluate: {max_records: 2}\nauth: {}\n")
+    environment = {**os.environ, "EVALSI_DIR": str(tmp_path / "store")}
+    make = [sys.executable, "-m", "evalsi", "auth", "keys", "create", "first", "--role", "*=owner", "--local"]
+    made = subprocess.run(make, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=30)
+    assert made.returncode == 0, made.stderr
+    found = re.search(r"evk_\w+", made.stdout)
+    assert found is not None
+    with running_server(tmp_path, ("--config", "evalsi.yaml")) as server:
+        key = {"authorization": f"Bearer {found[0]}"}
+        status, headers, _ = server.request("POST", "/v1/evaluate", json.dumps(EXACT))
+        assert (status, headers["www-authenticate"]) == (401, "Bearer")
+        assert server.post("/v1/evaluate", EXACT, key)[0] == 200
+        records = [{"id": str(number)} for number in range(3)]
+        assert server.post("/v1/evaluate", {**EXACT, "records": records}, key)[0] == 400
+        with grpc.insecure_channel(server.address) as channel:
+            call = channel.unary_unary("/evalsi.v1alpha1.CatalogService/ListEvaluators")
+            with pytest.raises(grpc.RpcError) as caught:
+                call(b"", timeout=10)
+            error: Any = caught.value
+            assert error.code() is grpc.StatusCode.UNAUTHENTICATED
+            assert call(b"", metadata=list(key.items()), timeout=10)
+        assert found[0] not in json.dumps(server.lines)
 
 
 @pytest.mark.slow

@@ -33,13 +33,6 @@ class Admission(Protocol):
         ...
 
 
-class EverybodyMay:
-    """Implements `Admission` where nobody is refused."""
-
-    async def admit(self, caller: Caller, method: str, request: Any) -> None:
-        del caller, method, request
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
     """A call as it came in."""

@@ -4,12 +4,12 @@ It stands with the server rather than with the other commands because faces do n
 knows it by name.
 """
 
-import ipaddress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from evalsi.core.errors import MissingExtraError, UsageError
 from evalsi.settings import Settings
@@ -19,7 +19,8 @@ from evalsi.settings import Settings
 class ServeOptions:
     """The options of the command, by their names."""
 
-    listen: str
+    config: Path | None
+    listen: str | None
     data_dir: Path | None
     no_auth: bool
     tls_cert: Path | None
@@ -32,11 +33,15 @@ class ServeOptions:
 
 @click.command()
 @click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Settings of the server, YAML. The options here go before it.",
+)
+@click.option(
     "--listen",
-    default="127.0.0.1:8080",
     metavar="HOST:PORT",
-    show_default=True,
-    help="Address to listen on; port 0 takes any free one.",
+    help="Address to listen on; port 0 takes any free one. By default 127.0.0.1:8080.",
 )
 @click.option(
     "--data-dir",
@@ -96,18 +101,12 @@ def serve(**given: Any) -> None:
     evalsi serve --listen 127.0.0.1:9000 --workers 4
     """
     options = ServeOptions(**given)
-    host, port = address_of(options.listen)
-    if not (is_loopback(host) or options.no_auth):
-        raise UsageError(
-            f"{options.listen} can be reached from other machines, and everybody there could do everything",
-            hint="listen on 127.0.0.1, or say --no-auth if that is what you want",
-        )
     if (options.tls_cert is None) != (options.tls_key is None):
         raise UsageError("--tls-cert and --tls-key belong together", hint="give both or none")
-    run(host, port, options)
+    run(options)
 
 
-def run(host: str, port: int, options: ServeOptions) -> None:
+def run(options: ServeOptions) -> None:
     """Serves until the process is told to stop. Raises: EvalsiError, OSError: it could not begin."""
     try:
         import uvloop
@@ -119,24 +118,37 @@ def run(host: str, port: int, options: ServeOptions) -> None:
         if error.name is not None and error.name.startswith("evalsi"):
             raise
         raise MissingExtraError("a server", "server") from error
+    from evalsi.settings.open_door import check_door
+    from evalsi.settings.read_server_settings import read_server_settings
+    from evalsi.settings.server import ServerSettings
     from evalsi.wiring.serving import ServingLimits, serving_parts
 
+    server = read_server_settings(options.config) if options.config is not None else ServerSettings()
+    if options.listen is not None:
+        server = msgspec.structs.replace(server, listen=options.listen)
+    host, port = address_of(server.listen)
+    warnings = check_door(msgspec.structs.replace(server, listen=f"{host}:{port}"), no_auth=options.no_auth)
     settings = Settings.from_environment()
-    if options.data_dir is not None:
-        settings = replace(settings, directory=options.data_dir)
+    if options.data_dir is not None or options.config is not None:
+        settings = replace(settings, directory=options.data_dir or Path(server.data_dir))
     limits = ServingLimits(
-        workers=options.workers or 0,
+        workers=options.workers or server.worker.concurrency,
+        most_records=server.evaluate.max_records,
         record_deadline_s=options.record_deadline,
         call_deadline_s=options.call_deadline,
     )
+    tls = server.auth.tls if server.auth is not None else None
     certificates = None
     if options.tls_cert is not None and options.tls_key is not None:
         certificates = Certificates(chain=options.tls_cert, key=options.tls_key)
+    elif tls is not None:
+        certificates = Certificates(chain=Path(tls.cert_file), key=Path(tls.key_file))
     journal = Journal(next(level for level in LEVELS if level == options.log_level))
-    if not is_loopback(host):
-        journal.note("warning", "open", reason="everybody who can reach the address may do everything")
+    for warning in warnings:
+        journal.note("warning", "open", reason=warning)
     plan = ServePlan(host=host, port=port, certificates=certificates)
-    uvloop.run(serve_until_told(plan, serving_parts(settings, limits), journal))
+    parts = serving_parts(settings, server, limits, no_auth=options.no_auth)
+    uvloop.run(serve_until_told(plan, parts, journal))
 
 
 def address_of(listen: str) -> tuple[str, int]:
@@ -146,12 +158,3 @@ def address_of(listen: str) -> tuple[str, int]:
     if not colon or not port.isdecimal() or int(port) > 65535:
         raise UsageError(f"{listen!r} is no address to listen on", hint="write HOST:PORT, for example 127.0.0.1:8080")
     return host, int(port)
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -1,7 +1,7 @@
 """One port for every protocol: the first bytes of a connection decide who speaks on it.
 
 HTTP/2 opens with a preface that nothing else begins with; such a connection is a pipe to gRPC's own socket. All others
-are HTTP/1.1 and served in this process. Decision 0017 says why. What always holds: a client that is slow to say what it
+are HTTP/1.1 and served in this process. Decision 0015 says why. What always holds: a client that is slow to say what it
 wants is cut off, so connections that only sit there do not add up.
 """
 

@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evalsi.access.authenticator import Authenticator, OpenDoor
 from evalsi.core.version import __version__
 from evalsi.server.application import Application, Readiness
-from evalsi.server.calls import Admission, Door, EverybodyMay
+from evalsi.server.calls import Door
 from evalsi.server.grpc_service import GrpcService
 from evalsi.server.journal import Journal
 from evalsi.server.measures import Measures
 from evalsi.server.one_port import App, OnePort
 from evalsi.server.served_method import served_methods
+from evalsi.server.services.auth_service import AuthService
 from evalsi.server.services.catalog_service import CatalogService
 from evalsi.server.services.evaluation_service import EvaluationLimits, EvaluationService
 from evalsi.server.tls import Certificates
@@ -54,8 +54,6 @@ class Extras:
     """What other parts add to a server."""
 
     services: Sequence[Any] = ()
-    authenticator: Authenticator = field(default_factory=OpenDoor)
-    admission: Admission = field(default_factory=EverybodyMay)
     mounts: Mapping[str, App] = field(default_factory=dict[str, App])
     missing: Callable[[], str] = lambda: ""
     """Why those parts cannot serve just now; empty when they can."""
@@ -81,17 +79,23 @@ async def serving(
         for pool in parts.pools.values():
             stack.push_async_callback(pool.close)
             await pool.open()
+        access = parts.access
+        stack.callback(access.store.close)
         measures = Measures(lambda: [pool.state() for pool in parts.pools.values()])
         door = Door(
-            authenticator=extras.authenticator,
-            admission=extras.admission,
+            authenticator=access.authenticator,
+            admission=access.guard,
             measures=measures,
             journal=journal,
             most_calls=plan.most_calls,
         )
         services = [
-            EvaluationService(parts.pools, EvaluationLimits(deadline_s=parts.limits.call_deadline_s)),
+            EvaluationService(
+                parts.pools,
+                EvaluationLimits(most_records=parts.limits.most_records, deadline_s=parts.limits.call_deadline_s),
+            ),
             CatalogService(parts.pools["cpu"], judges=parts.judges, default_judge=parts.default_judge),
+            AuthService(access.store, access.clock, access.forget, access.keys, access.bindings),
             *extras.services,
         ]
         served = served_methods(services)

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from evalsi.core.errors import UnknownNameError
 from evalsi.engine.panel import Panel, available_processors
 from evalsi.evaluators.api import EvalContext
+from evalsi.infra.store.access_store import open_access_store
 from evalsi.infra.worker_processes import PoolPlan, WorkerProcesses
 from evalsi.score.grading_call import GradingTools
 from evalsi.score.request import JudgeChoice
 from evalsi.settings import Settings
+from evalsi.settings.server import ServerSettings
+from evalsi.wiring.access import AccessParts, access_parts
 
 JUDGE_POOL_WORKERS = 4
 """Processes of the judge pool. Each asks many judges at once; several keep long calls from holding up others."""
@@ -48,6 +51,8 @@ class ServingLimits:
     """Most processes for evaluators that compute; 0 for as many as there are processors."""
     record_deadline_s: float = 30.0
     """Seconds one computing evaluator may take over one record; then that record alone is an ERROR."""
+    most_records: int = 10_000
+    """Records that one call may bring."""
     call_deadline_s: float = 600.0
     """Seconds a worker may take over a call, or over a batch of a stream."""
 
@@ -58,14 +63,22 @@ class ServingParts:
 
     pools: Mapping[str, WorkerProcesses]
     limits: ServingLimits
+    access: AccessParts
     judges: Sequence[str] = ()
     """Names of the judges there are."""
     default_judge: str = ""
     """The one used when none is named; empty when there is none."""
 
 
-def serving_parts(settings: Settings, limits: ServingLimits | None = None) -> ServingParts:
-    """The parts of a server."""
+def serving_parts(
+    settings: Settings, server: ServerSettings, limits: ServingLimits | None = None, *, no_auth: bool = False
+) -> ServingParts:
+    """The parts of a server.
+
+    Args:
+        no_auth: Whether nobody is asked who is calling, whatever the settings say.
+    Raises: StoreError: the store cannot be opened.
+    """
     limits = limits or ServingLimits()
     environment = {**settings.environment, "EVALSI_DIR": str(settings.directory.absolute())}
     # The interpreter of this process, whatever PATH says.
@@ -79,4 +92,12 @@ def serving_parts(settings: Settings, limits: ServingLimits | None = None) -> Se
         "cpu": pool("cpu", limits.workers or available_processors(), 1),
         "judge": pool("judge", JUDGE_POOL_WORKERS, 0),
     }
-    return ServingParts(pools=pools, limits=limits, default_judge=settings.judge.model)
+    store = open_access_store(settings.database)
+    access = access_parts(server, store, _no_run, no_auth=no_auth)
+    return ServingParts(pools=pools, limits=limits, access=access, default_judge=settings.judge.model)
+
+
+async def _no_run(run_id: str) -> str | None:
+    """The project of a run, on a server that has none."""
+    del run_id
+    return None
