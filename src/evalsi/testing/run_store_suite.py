@@ -143,15 +143,15 @@ class RunStoreSuite:
             assert segment == msgspec.structs.replace(a_segment(0), records=b"")
 
     def test_answers_are_kept_once_each_and_come_back_in_order(self, open_store: OpenStore) -> None:
-        store = open_store()
-        store.create(a_run("a"), a_manifest())
-        store.keep_answers("a", [(7, b"seven"), (1, b"one")])
-        store.keep_answers("a", [(1, b"another one"), (2, b"")])
-        assert list(store.answers("a")) == [(1, b"one"), (2, b""), (7, b"seven")]
-        assert list(store.answers("a", range(2, 7))) == [(2, b"")]
-        assert list(store.answers("a", range(8, 9))) == []
-        store.delete("a")
-        _refused(NotFoundError, lambda: store.answers("a"))
+        with closing(open_store()) as store:
+            store.create(a_run("a"), a_manifest())
+            store.keep_answers("a", [(7, b"seven"), (1, b"one")])
+            store.keep_answers("a", [(1, b"another one"), (2, b"")])
+            assert list(store.answers("a")) == [(1, b"one"), (2, b""), (7, b"seven")]
+            assert list(store.answers("a", range(2, 7))) == [(2, b"")]
+            assert list(store.answers("a", range(8, 9))) == []
+            store.delete("a")
+            _refused(NotFoundError, lambda: store.answers("a"))
 
     def test_one_segment_can_be_read_alone(self, open_store: OpenStore) -> None:
         with closing(open_store()) as store:
