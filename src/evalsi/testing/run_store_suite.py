@@ -400,12 +400,21 @@ class RunStoreSuite:
             _refused(NotFoundError, lambda: list(reading))
 
     def test_words_of_people_come_back_as_written(self, open_store: OpenStore) -> None:
-        words = "'; DROP TABLE runs; -- % _ \" \\ \n\t\x00 e\u0301 é 🙂 \u202e"
+        words = "'; DROP TABLE runs; -- % _ \" \\ \n\t e\u0301 é 🙂 \u202e"
         with closing(open_store()) as store:
             run = a_run("r1", name=words, dataset=words, labels={words: words}, headline=words, fingerprint=words)
             store.create(run, a_manifest(words))
             assert store.find(words) == run
             assert store.manifest("r1") == a_manifest(words)
+
+    def test_a_zero_character_comes_back_or_is_refused_and_never_cut_off(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            try:
+                store.create(a_run("r1", name="a\0b"), a_manifest())
+            except UsageError:
+                _refused(NotFoundError, lambda: store.run("r1"))
+            else:
+                assert store.run("r1").name == "a\0b"
 
     def test_half_a_surrogate_pair_is_refused_and_named(self, open_store: OpenStore) -> None:
         with closing(open_store()) as store:
