@@ -26,11 +26,13 @@ class ServedRuns:
     """Everything lies in `folder`."""
 
     folder: Path
+    store: str = ""
+    """Address of a database; by default a file in the folder."""
 
     @property
     def order(self) -> RunWorkerOrder:
         return RunWorkerOrder(
-            store=str(self.folder / "evalsi.db"),
+            store=self.store or str(self.folder / "evalsi.db"),
             datasets=str(self.folder / "datasets"),
             objects=f"file://{self.folder / 'objects'}",
             cache=str(self.folder / "cache"),
