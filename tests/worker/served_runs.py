@@ -13,7 +13,8 @@ import msgspec
 from evalsi.core.ids import new_run_id
 from evalsi.infra.objects import open_objects
 from evalsi.infra.run_workers import RunWorkers
-from evalsi.infra.store.project_stores import SqlProjectStores, open_project_stores
+from evalsi.infra.store.open_stores import open_stores
+from evalsi.infra.store.project_stores import SqlProjectStores
 from evalsi.ports.run_queue import QueueLimits, Submission
 from evalsi.ports.run_store import RunRow
 from evalsi.schema import RunManifest, RunSpec
@@ -25,11 +26,13 @@ class ServedRuns:
     """Everything lies in `folder`."""
 
     folder: Path
+    store: str = ""
+    """Address of a database; by default a file in the folder."""
 
     @property
     def order(self) -> RunWorkerOrder:
         return RunWorkerOrder(
-            store=str(self.folder / "evalsi.db"),
+            store=self.store or str(self.folder / "evalsi.db"),
             datasets=str(self.folder / "datasets"),
             objects=f"file://{self.folder / 'objects'}",
             cache=str(self.folder / "cache"),
@@ -37,7 +40,7 @@ class ServedRuns:
         )
 
     def open(self) -> SqlProjectStores:
-        return open_project_stores(Path(self.order.store), open_objects(self.order.objects, cache=self.folder))
+        return open_stores(self.order.store, open_objects(self.order.objects, cache=self.folder))
 
     def workers(self, count: int = 1, limits: QueueLimits | None = None) -> RunWorkers:
         order = msgspec.structs.replace(self.order, limits=limits or QueueLimits())

@@ -143,15 +143,15 @@ class RunStoreSuite:
             assert segment == msgspec.structs.replace(a_segment(0), records=b"")
 
     def test_answers_are_kept_once_each_and_come_back_in_order(self, open_store: OpenStore) -> None:
-        store = open_store()
-        store.create(a_run("a"), a_manifest())
-        store.keep_answers("a", [(7, b"seven"), (1, b"one")])
-        store.keep_answers("a", [(1, b"another one"), (2, b"")])
-        assert list(store.answers("a")) == [(1, b"one"), (2, b""), (7, b"seven")]
-        assert list(store.answers("a", range(2, 7))) == [(2, b"")]
-        assert list(store.answers("a", range(8, 9))) == []
-        store.delete("a")
-        _refused(NotFoundError, lambda: store.answers("a"))
+        with closing(open_store()) as store:
+            store.create(a_run("a"), a_manifest())
+            store.keep_answers("a", [(7, b"seven"), (1, b"one")])
+            store.keep_answers("a", [(1, b"another one"), (2, b"")])
+            assert list(store.answers("a")) == [(1, b"one"), (2, b""), (7, b"seven")]
+            assert list(store.answers("a", range(2, 7))) == [(2, b"")]
+            assert list(store.answers("a", range(8, 9))) == []
+            store.delete("a")
+            _refused(NotFoundError, lambda: store.answers("a"))
 
     def test_one_segment_can_be_read_alone(self, open_store: OpenStore) -> None:
         with closing(open_store()) as store:
@@ -400,12 +400,21 @@ class RunStoreSuite:
             _refused(NotFoundError, lambda: list(reading))
 
     def test_words_of_people_come_back_as_written(self, open_store: OpenStore) -> None:
-        words = "'; DROP TABLE runs; -- % _ \" \\ \n\t\x00 e\u0301 é 🙂 \u202e"
+        words = "'; DROP TABLE runs; -- % _ \" \\ \n\t e\u0301 é 🙂 \u202e"
         with closing(open_store()) as store:
             run = a_run("r1", name=words, dataset=words, labels={words: words}, headline=words, fingerprint=words)
             store.create(run, a_manifest(words))
             assert store.find(words) == run
             assert store.manifest("r1") == a_manifest(words)
+
+    def test_a_zero_character_comes_back_or_is_refused_and_never_cut_off(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            try:
+                store.create(a_run("r1", name="a\0b"), a_manifest())
+            except UsageError:
+                _refused(NotFoundError, lambda: store.run("r1"))
+            else:
+                assert store.run("r1").name == "a\0b"
 
     def test_half_a_surrogate_pair_is_refused_and_named(self, open_store: OpenStore) -> None:
         with closing(open_store()) as store:

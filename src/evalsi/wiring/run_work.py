@@ -17,7 +17,7 @@ import msgspec
 
 from evalsi.core.errors import EvalsiError, LeaseLostError, StoreError
 from evalsi.infra.objects import open_objects
-from evalsi.infra.store.project_stores import open_project_stores
+from evalsi.infra.store.open_stores import open_stores
 from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_queue import Claim, QueueLimits, RunQueue, TokenQuota
 from evalsi.results.recorder import Progress
@@ -40,7 +40,7 @@ class RunWorkerOrder(msgspec.Struct, frozen=True, kw_only=True):
     """What a server tells its run workers: where the runs are, and how much may be done at once."""
 
     store: str
-    """Path of the SQLite store."""
+    """Path of a SQLite store, or address of a PostgreSQL database."""
     datasets: str
     """The root of datasets: every path in a specification is below it."""
     objects: str
@@ -56,7 +56,7 @@ class RunWorkerOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 def serve_runs(order: RunWorkerOrder, settings: Settings, stopped: threading.Event) -> None:
     """Works on the runs of a store until `stopped` is set."""
-    stores = open_project_stores(Path(order.store), open_objects(order.objects, cache=Path(order.cache)))
+    stores = open_stores(order.store, open_objects(order.objects, cache=Path(order.cache)))
     try:
         work_on_runs(stores, order, settings, stopped)
     finally:

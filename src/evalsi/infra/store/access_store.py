@@ -7,7 +7,6 @@ transaction that writes it, so entries of many processes form one chain; times a
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from sqlite3 import IntegrityError
 from typing import Any
 
 import msgspec
@@ -23,14 +22,16 @@ _KEY = "name, digest, prefix, roles, labels, created_at, created_by, expires_at,
 _BINDING = "project, role, subject, created_at, created_by"
 
 LIST_PROJECTS = "SELECT name, description, created_at, created_by FROM projects ORDER BY name"
-ADD_PROJECT = "INSERT INTO projects (name, description, created_at, created_by) VALUES (?, ?, ?, ?)"
+ADD_PROJECT = (
+    "INSERT INTO projects (name, description, created_at, created_by) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+)
 LIST_KEYS = f"SELECT {_KEY} FROM api_keys ORDER BY created_at DESC, name"  # noqa: S608
 KEY_WITH = f"SELECT {_KEY} FROM api_keys WHERE digest = ?"  # noqa: S608
-ADD_KEY = f"INSERT INTO api_keys ({_KEY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+ADD_KEY = f"INSERT INTO api_keys ({_KEY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"  # noqa: S608
 REVOKE_KEY = "UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE name = ?"
 TOUCH_KEY = "UPDATE api_keys SET last_used_at = ? WHERE name = ? AND (last_used_at IS NULL OR last_used_at < ?)"
 LIST_BINDINGS = f"SELECT {_BINDING} FROM role_bindings ORDER BY project, role, subject"  # noqa: S608
-ADD_BINDING = f"INSERT OR IGNORE INTO role_bindings ({_BINDING}) VALUES (?, ?, ?, ?, ?)"  # noqa: S608
+ADD_BINDING = f"INSERT INTO role_bindings ({_BINDING}) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"  # noqa: S608
 READ_BINDING = f"SELECT {_BINDING} FROM role_bindings WHERE project = ? AND role = ? AND subject = ?"  # noqa: S608
 REMOVE_BINDING = "DELETE FROM role_bindings WHERE project = ? AND role = ? AND subject = ?"
 READ_HEAD = "SELECT last_sequence, last_hash, base_sequence, base_hash FROM audit_head WHERE id = 1"
@@ -132,7 +133,7 @@ class SqliteAccessStore:
             connection.execute(MOVE_HEAD, (entry.sequence, entry.hash))
             return entry
 
-        return self._database.write(append)
+        return self._database.write(append, alone=True)
 
     def audit_head(self) -> AuditHead:
         return _head_of(self._database.read(READ_HEAD)[0])
@@ -161,18 +162,14 @@ class SqliteAccessStore:
             connection.execute(MOVE_BASE, (last, _ENTRY.decode(found[0]).hash))
             return connection.execute(TRIM, (last,)).rowcount
 
-        return self._database.write(trim)
+        return self._database.write(trim, alone=True)
 
     def close(self) -> None:
         self._database.close()
 
 
 def _inserted(connection: Transaction, statement: str, values: Sequence[object]) -> bool:
-    try:
-        connection.execute(statement, values)
-    except IntegrityError:
-        return False
-    return True
+    return bool(connection.execute(statement, values).rowcount)
 
 
 def _key_of(row: tuple[Any, ...]) -> StoredKey:

@@ -2,10 +2,8 @@
 
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 
 from evalsi.core.errors import NotFoundError
-from evalsi.infra.store.database import StoreOptions, open_database
 from evalsi.infra.store.dataset_store import SqlDatasetStore, list_versions
 from evalsi.infra.store.run_list import list_runs
 from evalsi.infra.store.run_queue import SqlRunQueue
@@ -16,17 +14,6 @@ from evalsi.ports.object_store import ObjectStore
 from evalsi.ports.run_store import RunPage, RunQuery
 
 READ_PROJECT = "SELECT project_id FROM runs WHERE id = ?"
-
-
-def open_project_stores(path: Path, objects: ObjectStore, options: StoreOptions | None = None) -> "SqlProjectStores":
-    """The runs of all projects in the SQLite store at `path`, which is made when it is missing.
-
-    Args:
-        objects: Where the records of datasets lie.
-
-    Raises: StoreError: see `open_database`.
-    """
-    return SqlProjectStores(open_database(path, options), objects)
 
 
 class SqlProjectStores:

@@ -1,0 +1,38 @@
+"""The stores at an address: a SQLite file by its path, PostgreSQL by `postgresql://…`."""
+
+from pathlib import Path
+
+from evalsi.core.errors import MissingExtraError
+from evalsi.infra.store.database import StoreOptions, open_database
+from evalsi.infra.store.project_stores import SqlProjectStores
+from evalsi.infra.store.transactions import SqlDatabase
+from evalsi.ports.object_store import ObjectStore
+
+_POSTGRES = ("postgresql://", "postgres://")
+
+
+def is_postgres(address: str) -> bool:
+    return address.startswith(_POSTGRES)
+
+
+def open_sql_database(address: str, options: StoreOptions | None = None) -> SqlDatabase:
+    """The database at `address`, brought up to date.
+
+    Raises:
+        StoreError: it cannot be reached, or is no store.
+        MissingExtraError: PostgreSQL needs packages that are not installed.
+    """
+    if not is_postgres(address):
+        return open_database(Path(address), options)
+    try:
+        from evalsi.infra.store.postgres import PostgresDatabase
+        from evalsi.infra.store.postgres_schema import bring_up_to_date
+    except ImportError as error:
+        raise MissingExtraError("PostgreSQL", "server") from error
+    bring_up_to_date(address)
+    return PostgresDatabase(address, options)
+
+
+def open_stores(address: str, objects: ObjectStore, options: StoreOptions | None = None) -> SqlProjectStores:
+    """The runs and datasets of all projects at `address`. Raises: as `open_sql_database`."""
+    return SqlProjectStores(open_sql_database(address, options), objects)
