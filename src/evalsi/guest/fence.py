@@ -13,6 +13,8 @@ from evalsi.guest import landlock, linux, seccomp
 
 NAMESPACES = "namespaces"
 LANDLOCK = "landlock"
+PROCESSES = "/sandbox/proc"
+"""Where a cell in namespaces mounts its processes; /proc leads there. As for its files, the rule is on the folder above."""
 
 _SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin", "/etc", "/opt")
 _DEVICES = ("/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
@@ -63,16 +65,15 @@ class Fence:
         readable = (*system, *_DEVICES, *shape.readable)
         self._cell = self._program = self._reader = -1
         if self.landlock_version:
-            seen = (*readable, "/proc")
-            # A process may read /proc where the processes in it are its own; the cell needs it to find what is left.
-            inside = seen if self.has_namespaces else readable
+            # The host's /proc is for the cell alone, which looks there for what a program left.
+            seen = readable if self.has_namespaces else (*readable, "/proc")
             # A rule on a mount's own root is not met by what is mounted there later; one on the folder above is.
             disk = shape.disk.rpartition("/")[0] if self.has_namespaces else shape.disk
             writable = (disk, "/dev/null")
             self._cell = landlock.make_ruleset(self.landlock_version, readable=seen, writable=writable)
-            self._program = landlock.make_ruleset(self.landlock_version, readable=inside, writable=writable)
+            self._program = landlock.make_ruleset(self.landlock_version, readable=readable, writable=writable)
             self._reader = landlock.make_ruleset(
-                self.landlock_version, readable=(*inside, disk), writable=("/dev/null",)
+                self.landlock_version, readable=(*readable, disk), writable=("/dev/null",)
             )
         families = (seccomp.UNIX, seccomp.INET, seccomp.INET6) if self.has_namespaces else ()
         self._filter = seccomp.assemble(socket_families=families, shared_memory=shape.counted and self.has_namespaces)
@@ -108,14 +109,13 @@ class Fence:
         linux.keep_mounts_private()
         flags = linux.NO_SETUID | linux.NO_DEVICES
         linux.mount("tmpfs", self.shape.disk, flags, f"size={limits.disk_mib}m,nr_inodes={limits.files + 8},mode=0700")
-        linux.mount("proc", "/proc", flags | linux.NO_EXEC, "hidepid=invisible")
+        linux.mount("proc", PROCESSES, flags | linux.NO_EXEC, "hidepid=invisible")
         return self.shape.disk
 
     def enclose_cell(self, limits: CellLimits) -> None:
         """Called in a cell once its mounts are there. All that its programs can inherit is set here, once."""
         _mark_as_victim()
-        if self.has_namespaces:
-            linux.drop_capabilities()
+        linux.drop_capabilities()
         linux.forgo_privileges()
         if self._cell >= 0:
             landlock.enter(self._cell)

@@ -101,12 +101,13 @@ class Bubblewrap:
             options += ["--ro-bind-data", str(data), path]
         if not agent.prefix.startswith("/usr"):
             options += ["--ro-bind", agent.prefix, agent.prefix]
-        options += ["--ro-bind", str(agent.folder), _AGENT, "--proc", "/proc", "--dir", "/dev"]
+        options += ["--ro-bind", str(agent.folder), _AGENT, "--dir", "/sandbox", "--proc", fence.PROCESSES]
+        options += ["--symlink", fence.PROCESSES, "/proc", "--dir", "/dev"]
         for name in _DEVICES:
             options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
         for number, name in enumerate(("stdin", "stdout", "stderr")):
             options += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
-        options += ["--symlink", "/proc/self/fd", "/dev/fd", "--dir", "/sandbox", "--dir", _DISK, "--dir", "/var"]
+        options += ["--symlink", "/proc/self/fd", "/dev/fd", "--dir", _DISK, "--dir", "/var"]
         for path, inside in _WRITTEN_TO.items():
             options += ["--symlink", f"{_DISK}/{inside}", path]
         return [*options, "--remount-ro", "/", "--chdir", "/"]

@@ -18,6 +18,7 @@ from typing import Protocol
 from evalsi.ports.sandbox import SandboxLimits
 
 _PROBE_BYTES = 32 << 20
+_NAME = "evalsi-"
 _OVERHEAD_BYTES = 24 << 20
 """What the agent and the cell weigh themselves."""
 _OVERHEAD_PROCESSES = 4
@@ -56,7 +57,11 @@ class ControlGroups(Protocol):
     def kind(self) -> str: ...
 
     def make(self, name: str) -> ControlGroup:
-        """Raises: OSError."""
+        """A group whose name is `group_name`'s. Raises: OSError."""
+        ...
+
+    def remove_abandoned(self) -> None:
+        """Removes the groups of processes that died."""
         ...
 
 
@@ -66,6 +71,11 @@ class Found:
 
     groups: ControlGroups | None
     reason: str = ""
+
+
+def group_name(what: str) -> str:
+    """The name of a group that belongs to this process."""
+    return f"{_NAME}{os.getpid()}-{what}"
 
 
 def find_control_groups(delegated: Path | None) -> Found:
@@ -79,6 +89,7 @@ def find_control_groups(delegated: Path | None) -> Found:
         if isinstance(candidate, str):
             reasons.append(candidate)
             continue
+        candidate.remove_abandoned()
         problem = _try(candidate)
         if not problem:
             return Found(candidate)
@@ -89,7 +100,7 @@ def find_control_groups(delegated: Path | None) -> Found:
 def _try(groups: ControlGroups) -> str:
     """Why the groups do not hold; "" where they do."""
     try:
-        group = groups.make(f"evalsi-probe-{os.getpid()}-{time.monotonic_ns()}")
+        group = groups.make(group_name(f"probe-{time.monotonic_ns()}"))
     except OSError as error:
         return f"{error.strerror} ({error.filename})"
     try:
@@ -110,6 +121,15 @@ def _try(groups: ControlGroups) -> str:
         return str(error)
     finally:
         group.close()
+
+
+def _remove_abandoned(above: Path) -> None:
+    for folder in above.glob(f"{_NAME}*"):
+        owner = folder.name.removeprefix(_NAME).partition("-")[0]
+        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+            _kill_all_in(folder)
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 class _Folders:
@@ -193,6 +213,9 @@ class _VersionTwo:
     def make(self, name: str) -> ControlGroup:
         return _VersionTwoGroup(self._above / name)
 
+    def remove_abandoned(self) -> None:
+        _remove_abandoned(self._above)
+
 
 class _VersionOneGroup(_Folders):
     def __init__(self, memory: Path, processes: Path, beside: list[Path]) -> None:
@@ -226,6 +249,10 @@ class _VersionOne:
 
     def make(self, name: str) -> ControlGroup:
         return _VersionOneGroup(self._memory / name, self._processes / name, [each / name for each in self._beside])
+
+    def remove_abandoned(self) -> None:
+        for above in (self._memory, self._processes, *self._beside):
+            _remove_abandoned(above)
 
 
 def _version_2(delegated: Path | None) -> ControlGroups | str:
