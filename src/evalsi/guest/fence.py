@@ -16,7 +16,11 @@ LANDLOCK = "landlock"
 PROCESSES = "/sandbox/proc"
 """Where a cell in namespaces mounts its processes; /proc leads there. As for its files, the rule is on the folder above."""
 
-_SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin", "/etc", "/opt")
+_SYSTEM = (
+    "/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin",
+    "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/alternatives",
+)  # fmt: skip
+"""Of the host's own tree only what programs need to start: nothing of /etc that is about people or secrets."""
 _DEVICES = ("/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _OPEN_FILES = 256
 _VICTIM = b"500"
@@ -61,8 +65,8 @@ class Fence:
         self.shape = shape
         self.landlock_version = landlock.version()
         self.has_namespaces = shape.kind == NAMESPACES
-        system = _SYSTEM if self.has_namespaces else _existing_system()
-        readable = (*system, *_DEVICES, *shape.readable)
+        # In namespaces there is nothing in the tree that was not put there to be read.
+        readable = ("/",) if self.has_namespaces else (*_SYSTEM, *_DEVICES, *shape.readable)
         self._cell = self._program = self._reader = -1
         if self.landlock_version:
             # The host's /proc is for the cell alone, which looks there for what a program left.
@@ -149,18 +153,6 @@ class Fence:
             _kill_every()
         else:
             _sweep_descendants()
-
-
-def _existing_system() -> tuple[str, ...]:
-    """On the host's own file tree only what programs need to start: nothing of /etc that is about people or secrets."""
-    return (
-        *(path for path in _SYSTEM if path not in ("/etc", "/opt")),
-        "/etc/ld.so.cache",
-        "/etc/ld.so.conf",
-        "/etc/ld.so.conf.d",
-        "/etc/localtime",
-        "/etc/alternatives",
-    )
 
 
 def _kill_every() -> None:
