@@ -17,7 +17,7 @@ from evalsi.schema import IsolationLevel
 
 _DISK = "/sandbox/disk"
 _AGENT = "/.evalsi"
-_WRITTEN_TO = {"/tmp": "tmp", "/var/tmp": "tmp", "/dev/shm": "shm"}  # noqa: S108 - paths inside the sandbox
+_WRITTEN_TO = {"/tmp": "tmp", "/var/tmp": "tmp", "/dev/shm": "tmp"}  # noqa: S108 - paths inside the sandbox
 """Where programs expect to write, and the folder of the cell's own file system that each leads to."""
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "nsswitch.conf", "mime.types")

@@ -133,15 +133,21 @@ def _remove_abandoned(above: Path) -> None:
 
 
 class _Folders:
-    """The folders of one group, one in each hierarchy, and what is the same for both versions."""
+    """The folders of one group, one in each hierarchy, and what is the same for both versions.
 
-    def __init__(self, folders: list[Path]) -> None:
+    Args:
+        kills: The file that counts what was killed for memory, kept open: it is read after every program.
+    """
+
+    def __init__(self, folders: list[Path], kills: Path) -> None:
         self._folders: list[Path] = []
+        self._kills = -1
         self._bounds: tuple[int, int] | None = None
         try:
             for folder in folders:
                 folder.mkdir()
                 self._folders.append(folder)
+            self._kills = os.open(kills, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             self.close()
             raise
@@ -166,7 +172,17 @@ class _Folders:
     def write_bounds(self, memory_bytes: int, processes: int) -> None:
         raise NotImplementedError
 
+    def memory_kills(self) -> int:
+        for line in os.pread(self._kills, 4096, 0).splitlines():
+            name, _, count = line.partition(b" ")
+            if name == b"oom_kill":
+                return int(count)
+        return 0
+
     def close(self) -> None:
+        if self._kills >= 0:
+            os.close(self._kills)
+            self._kills = -1
         for folder in reversed(self._folders):
             until = time.monotonic() + 2.0
             while True:
@@ -185,7 +201,7 @@ class _Folders:
 
 class _VersionTwoGroup(_Folders):
     def __init__(self, folder: Path) -> None:
-        super().__init__([folder])
+        super().__init__([folder], folder / "memory.events")
         self._folder = folder
 
     def write_bounds(self, memory_bytes: int, processes: int) -> None:
@@ -193,9 +209,6 @@ class _VersionTwoGroup(_Folders):
         with contextlib.suppress(OSError):  # a kernel without swap accounting has no such file
             (self._folder / "memory.swap.max").write_text("0")
         (self._folder / "pids.max").write_text(str(processes))
-
-    def memory_kills(self) -> int:
-        return _counter(self._folder / "memory.events", "oom_kill")
 
     def peak_memory_bytes(self) -> int:
         try:
@@ -220,7 +233,7 @@ class _VersionTwo:
 class _VersionOneGroup(_Folders):
     def __init__(self, memory: Path, processes: Path, beside: list[Path]) -> None:
         self._memory, self._processes = memory, processes
-        super().__init__([memory, processes, *beside])
+        super().__init__([memory, processes, *beside], memory / "memory.oom_control")
 
     def write_bounds(self, memory_bytes: int, processes: int) -> None:
         # Memory with swap may never be the smaller one: which goes first depends on the direction.
@@ -230,9 +243,6 @@ class _VersionOneGroup(_Folders):
             if (self._memory / file).exists():
                 (self._memory / file).write_text(str(memory_bytes))
         (self._processes / "pids.max").write_text(str(processes))
-
-    def memory_kills(self) -> int:
-        return _counter(self._memory / "memory.oom_control", "oom_kill")
 
     def peak_memory_bytes(self) -> int:
         try:
@@ -302,17 +312,6 @@ def _own_group(controller: str, kind: str) -> Path | None:
             folder = Path(point + inside)
             return folder if folder.is_dir() else Path(point)
     return None
-
-
-def _counter(file: Path, name: str) -> int:
-    try:
-        for line in file.read_text(encoding="utf-8").splitlines():
-            key, _, value = line.partition(" ")
-            if key == name:
-                return int(value)
-    except OSError:
-        pass
-    return 0
 
 
 def _kill_all_in(folder: Path) -> None:
