@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "logout": ("evalsi.cli.login:logout", "Forget the API key that is kept for a server."),
     "whoami": ("evalsi.cli.login:whoami", "Show who a server takes you for."),
     "auth": ("evalsi.cli.auth:auth", "Manage keys, roles, projects and the audit log of a server."),
+    "sandbox": ("evalsi.cli.sandbox:sandbox", "Run programs nobody trusts, behind the strongest fence there is here."),
     "init": ("evalsi.cli.init:init", "Write a small working example."),
     "serve": ("evalsi.server.command:serve", "Serve evaluations to others, on one port."),
     "doctor": ("evalsi.cli.doctor:doctor", "Check what works on this machine."),

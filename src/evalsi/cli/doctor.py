@@ -89,6 +89,25 @@ def _workers() -> Check:
     return Check(name="workers", state="missing", detail="no fork here: a hanging third-party evaluator stops a run")
 
 
+def _sandbox() -> Check:
+    import asyncio
+
+    from evalsi.ports.sandbox import RungStatus
+    from evalsi.settings import Settings
+    from evalsi.wiring.sandboxing import sandbox_host
+
+    async def find() -> list[RungStatus]:
+        async with sandbox_host(Settings.from_environment()) as host:
+            return list(await host.probe())
+
+    rungs = asyncio.run(find())
+    working = [f"{rung.driver} ({rung.level})" for rung in rungs if rung.available]
+    if working:
+        return Check(name="sandbox", state="ok", detail=f"{', '.join(working)}; more with: evalsi sandbox probe")
+    reasons = "; ".join(f"{rung.driver}: {rung.reason}" for rung in rungs)
+    return Check(name="sandbox", state="missing", detail=f"code of others is not run here: {reasons}")
+
+
 def _judge() -> Check:
     from evalsi.settings import Settings
 
@@ -118,6 +137,7 @@ CHECKS: tuple[Callable[[], Check], ...] = (
     _store,
     _evaluators,
     _workers,
+    _sandbox,
     _judge,
     _extra("arrow", "pyarrow", "Parquet and Arrow tables"),
     _extra("dataframes", "pandas", "pandas and polars data frames"),

@@ -78,6 +78,7 @@ def _make_cells(channel: Channel, surroundings: fence.Fence) -> NoReturn:
         if connection is None:
             if not surroundings.has_namespaces:
                 surroundings.end_all()
+                _reap(wait=True)
             os._exit(0)
         try:
             child = surroundings.fork_cell()
@@ -103,9 +104,9 @@ def _receive_descriptor(control: _socket.socket) -> int | None:
     return descriptor
 
 
-def _reap() -> None:
+def _reap(*, wait: bool = False) -> None:
     try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
+        while os.waitpid(-1, 0 if wait else os.WNOHANG)[0]:
             pass
     except ChildProcessError:
         pass

@@ -76,7 +76,7 @@ class _Cell:
         self._place = surroundings.prepare_cell(limits)
         surroundings.enclose_cell(limits)
         self._workspace = f"{self._place}/work"
-        for name in ("work", "tmp", "shm"):
+        for name in ("work", "tmp"):
             os.mkdir(f"{self._place}/{name}", 0o700)
         os.chdir(self._workspace)
         self._environment = {**usual_environment(self._place), **_pairs(environment)}

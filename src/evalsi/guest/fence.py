@@ -13,8 +13,14 @@ from evalsi.guest import landlock, linux, seccomp
 
 NAMESPACES = "namespaces"
 LANDLOCK = "landlock"
+PROCESSES = "/sandbox/proc"
+"""Where a cell in namespaces mounts its processes; /proc leads there. As for its files, the rule is on the folder above."""
 
-_SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin", "/etc", "/opt")
+_SYSTEM = (
+    "/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin",
+    "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/alternatives",
+)  # fmt: skip
+"""Of the host's own tree only what programs need to start: nothing of /etc that is about people or secrets."""
 _DEVICES = ("/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _OPEN_FILES = 256
 _VICTIM = b"500"
@@ -59,20 +65,19 @@ class Fence:
         self.shape = shape
         self.landlock_version = landlock.version()
         self.has_namespaces = shape.kind == NAMESPACES
-        system = _SYSTEM if self.has_namespaces else _existing_system()
-        readable = (*system, *_DEVICES, *shape.readable)
+        # In namespaces there is nothing in the tree that was not put there to be read.
+        readable = ("/",) if self.has_namespaces else (*_SYSTEM, *_DEVICES, *shape.readable)
         self._cell = self._program = self._reader = -1
         if self.landlock_version:
-            seen = (*readable, "/proc")
-            # A process may read /proc where the processes in it are its own; the cell needs it to find what is left.
-            inside = seen if self.has_namespaces else readable
+            # The host's /proc is for the cell alone, which looks there for what a program left.
+            seen = readable if self.has_namespaces else (*readable, "/proc")
             # A rule on a mount's own root is not met by what is mounted there later; one on the folder above is.
             disk = shape.disk.rpartition("/")[0] if self.has_namespaces else shape.disk
             writable = (disk, "/dev/null")
             self._cell = landlock.make_ruleset(self.landlock_version, readable=seen, writable=writable)
-            self._program = landlock.make_ruleset(self.landlock_version, readable=inside, writable=writable)
+            self._program = landlock.make_ruleset(self.landlock_version, readable=readable, writable=writable)
             self._reader = landlock.make_ruleset(
-                self.landlock_version, readable=(*inside, disk), writable=("/dev/null",)
+                self.landlock_version, readable=(*readable, disk), writable=("/dev/null",)
             )
         families = (seccomp.UNIX, seccomp.INET, seccomp.INET6) if self.has_namespaces else ()
         self._filter = seccomp.assemble(socket_families=families, shared_memory=shape.counted and self.has_namespaces)
@@ -108,14 +113,13 @@ class Fence:
         linux.keep_mounts_private()
         flags = linux.NO_SETUID | linux.NO_DEVICES
         linux.mount("tmpfs", self.shape.disk, flags, f"size={limits.disk_mib}m,nr_inodes={limits.files + 8},mode=0700")
-        linux.mount("proc", "/proc", flags | linux.NO_EXEC, "hidepid=invisible")
+        linux.mount("proc", PROCESSES, flags | linux.NO_EXEC, "hidepid=invisible")
         return self.shape.disk
 
     def enclose_cell(self, limits: CellLimits) -> None:
         """Called in a cell once its mounts are there. All that its programs can inherit is set here, once."""
         _mark_as_victim()
-        if self.has_namespaces:
-            linux.drop_capabilities()
+        linux.drop_capabilities()
         linux.forgo_privileges()
         if self._cell >= 0:
             landlock.enter(self._cell)
@@ -149,18 +153,6 @@ class Fence:
             _kill_every()
         else:
             _sweep_descendants()
-
-
-def _existing_system() -> tuple[str, ...]:
-    """On the host's own file tree only what programs need to start: nothing of /etc that is about people or secrets."""
-    return (
-        *(path for path in _SYSTEM if path not in ("/etc", "/opt")),
-        "/etc/ld.so.cache",
-        "/etc/ld.so.conf",
-        "/etc/ld.so.conf.d",
-        "/etc/localtime",
-        "/etc/alternatives",
-    )
 
 
 def _kill_every() -> None:

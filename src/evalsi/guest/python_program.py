@@ -52,7 +52,8 @@ def _status_of_run(source: str, main: types.ModuleType) -> int:
         return 1
     except BaseException as error:
         trace = error.__traceback__
-        sys.excepthook(type(error), error, trace.tb_next if trace is not None else None)
+        error.__traceback__ = trace.tb_next if trace is not None else None  # without our own frame
+        sys.excepthook(type(error), error, error.__traceback__)
         return 1
     return 0
 

@@ -17,7 +17,7 @@ from evalsi.schema import IsolationLevel
 
 _DISK = "/sandbox/disk"
 _AGENT = "/.evalsi"
-_WRITTEN_TO = {"/tmp": "tmp", "/var/tmp": "tmp", "/dev/shm": "shm"}  # noqa: S108 - paths inside the sandbox
+_WRITTEN_TO = {"/tmp": "tmp", "/var/tmp": "tmp", "/dev/shm": "tmp"}  # noqa: S108 - paths inside the sandbox
 """Where programs expect to write, and the folder of the cell's own file system that each leads to."""
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "nsswitch.conf", "mime.types")
@@ -101,12 +101,13 @@ class Bubblewrap:
             options += ["--ro-bind-data", str(data), path]
         if not agent.prefix.startswith("/usr"):
             options += ["--ro-bind", agent.prefix, agent.prefix]
-        options += ["--ro-bind", str(agent.folder), _AGENT, "--proc", "/proc", "--dir", "/dev"]
+        options += ["--ro-bind", str(agent.folder), _AGENT, "--dir", "/sandbox", "--proc", fence.PROCESSES]
+        options += ["--symlink", fence.PROCESSES, "/proc", "--dir", "/dev"]
         for name in _DEVICES:
             options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
         for number, name in enumerate(("stdin", "stdout", "stderr")):
             options += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
-        options += ["--symlink", "/proc/self/fd", "/dev/fd", "--dir", "/sandbox", "--dir", _DISK, "--dir", "/var"]
+        options += ["--symlink", "/proc/self/fd", "/dev/fd", "--dir", _DISK, "--dir", "/var"]
         for path, inside in _WRITTEN_TO.items():
             options += ["--symlink", f"{_DISK}/{inside}", path]
         return [*options, "--remount-ro", "/", "--chdir", "/"]

@@ -11,9 +11,9 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
+from evalsi import guest
 from evalsi.core.errors import SandboxError
 
 _COMPILE = """
@@ -27,6 +27,7 @@ for name in sys.argv[2:]:
 """
 _ASK = "import sys; assert sys.version_info >= (3, 9); print(sys.base_prefix)"
 _PATIENCE_S = 20.0
+_BASE = "evalsi-sandbox-"
 _START = "import sys; sys.path.append({place!r}); from evalsi.guest.agent import main; main()"
 
 
@@ -68,14 +69,28 @@ def carry_agent(base: Path, user: int | None, chosen: str | None = None) -> Carr
 
 
 def make_base() -> Path:
-    """A folder of our own that every user may enter, for what sandboxes see."""
-    base = Path(tempfile.mkdtemp(prefix="evalsi-sandbox-"))
+    """A folder of our own that every user may enter, for what sandboxes see. Those of processes that died are removed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_BASE}*"):
+        owner = left.name.removeprefix(_BASE).partition("-")[0]
+        try:
+            is_ours = left.lstat().st_uid == os.geteuid() and owner.isdigit()
+        except OSError:
+            continue
+        if is_ours and not Path(f"/proc/{owner}").exists():
+            remove_base(left)
+    base = Path(tempfile.mkdtemp(prefix=f"{_BASE}{os.getpid()}-"))
     base.chmod(0o711)
     return base
 
 
 def remove_base(base: Path) -> None:
     """Removes it with all that hostile programs left in it, however deep."""
+    try:
+        base.rmdir()
+    except OSError:
+        pass
+    else:
+        return
     subprocess.run(["rm", "-rf", "--one-file-system", "--", str(base)], check=False, stderr=subprocess.DEVNULL)
 
 
@@ -87,10 +102,9 @@ def _interpreters() -> list[str]:
 
 def _compile(python: str, folder: Path, user: int | None) -> str:
     asked = _run([python, "-I", "-S", "-c", _ASK], user)
-    source = resources.files("evalsi.guest")
-    names = sorted(entry.name.removesuffix(".py") for entry in source.iterdir() if entry.name.endswith(".py"))
-    with resources.as_file(source) as path:
-        rest = _run([python, "-I", "-S", "-c", _COMPILE, str(path), *names], None)
+    source = Path(guest.__file__).parent
+    names = sorted(path.stem for path in source.glob("*.py"))
+    rest = _run([python, "-I", "-S", "-c", _COMPILE, str(source), *names], None)
     target = folder / "evalsi" / "guest"
     target.mkdir(parents=True, exist_ok=True)
     while rest:

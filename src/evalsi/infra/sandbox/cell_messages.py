@@ -107,10 +107,10 @@ def execution_of(reply: list[wire.Value], limits: SandboxLimits, *, ran_out_of_m
 def _ending(
     code: int, timed_out: bool, cpu_s: float, limits: SandboxLimits, *, ran_out_of_memory: bool
 ) -> tuple[SandboxOutcome, str]:
-    if timed_out:
-        return SandboxOutcome.TIMEOUT, "it ran longer than its wall-clock limit"
     if ran_out_of_memory:
         return SandboxOutcome.OUT_OF_MEMORY, f"the sandbox used its {limits.memory_mib} MiB"
+    if timed_out:
+        return SandboxOutcome.TIMEOUT, "it ran longer than its wall-clock limit"
     if code == -signal.SIGXCPU or (code == -signal.SIGKILL and cpu_s >= limits.cpu_s):
         return SandboxOutcome.TIMEOUT, f"it used its {limits.cpu_s} s of processor time"
     if code == -signal.SIGSYS:

@@ -147,8 +147,8 @@ class CellSandbox:
         async with self._turn:
             ended = False
             try:
-                kills = self._memory_kills()
                 self._check_alive()
+                kills = self._memory_kills()
                 wait_s = min(limits.wall_s, command.deadline_s or limits.wall_s) + GRACE_S
                 ends_at = asyncio.get_running_loop().time() + wait_s
                 await self._connection.send(request)

@@ -18,6 +18,7 @@ from typing import Protocol
 from evalsi.ports.sandbox import SandboxLimits
 
 _PROBE_BYTES = 32 << 20
+_NAME = "evalsi-"
 _OVERHEAD_BYTES = 24 << 20
 """What the agent and the cell weigh themselves."""
 _OVERHEAD_PROCESSES = 4
@@ -56,7 +57,11 @@ class ControlGroups(Protocol):
     def kind(self) -> str: ...
 
     def make(self, name: str) -> ControlGroup:
-        """Raises: OSError."""
+        """A group whose name is `group_name`'s. Raises: OSError."""
+        ...
+
+    def remove_abandoned(self) -> None:
+        """Removes the groups of processes that died."""
         ...
 
 
@@ -66,6 +71,11 @@ class Found:
 
     groups: ControlGroups | None
     reason: str = ""
+
+
+def group_name(what: str) -> str:
+    """The name of a group that belongs to this process."""
+    return f"{_NAME}{os.getpid()}-{what}"
 
 
 def find_control_groups(delegated: Path | None) -> Found:
@@ -79,6 +89,7 @@ def find_control_groups(delegated: Path | None) -> Found:
         if isinstance(candidate, str):
             reasons.append(candidate)
             continue
+        candidate.remove_abandoned()
         problem = _try(candidate)
         if not problem:
             return Found(candidate)
@@ -89,7 +100,7 @@ def find_control_groups(delegated: Path | None) -> Found:
 def _try(groups: ControlGroups) -> str:
     """Why the groups do not hold; "" where they do."""
     try:
-        group = groups.make(f"evalsi-probe-{os.getpid()}-{time.monotonic_ns()}")
+        group = groups.make(group_name(f"probe-{time.monotonic_ns()}"))
     except OSError as error:
         return f"{error.strerror} ({error.filename})"
     try:
@@ -112,16 +123,31 @@ def _try(groups: ControlGroups) -> str:
         group.close()
 
 
-class _Folders:
-    """The folders of one group, one in each hierarchy, and what is the same for both versions."""
+def _remove_abandoned(above: Path) -> None:
+    for folder in above.glob(f"{_NAME}*"):
+        owner = folder.name.removeprefix(_NAME).partition("-")[0]
+        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+            _kill_all_in(folder)
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
-    def __init__(self, folders: list[Path]) -> None:
+
+class _Folders:
+    """The folders of one group, one in each hierarchy, and what is the same for both versions.
+
+    Args:
+        kills: The file that counts what was killed for memory, kept open: it is read after every program.
+    """
+
+    def __init__(self, folders: list[Path], kills: Path) -> None:
         self._folders: list[Path] = []
+        self._kills = -1
         self._bounds: tuple[int, int] | None = None
         try:
             for folder in folders:
                 folder.mkdir()
                 self._folders.append(folder)
+            self._kills = os.open(kills, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             self.close()
             raise
@@ -146,7 +172,17 @@ class _Folders:
     def write_bounds(self, memory_bytes: int, processes: int) -> None:
         raise NotImplementedError
 
+    def memory_kills(self) -> int:
+        for line in os.pread(self._kills, 4096, 0).splitlines():
+            name, _, count = line.partition(b" ")
+            if name == b"oom_kill":
+                return int(count)
+        return 0
+
     def close(self) -> None:
+        if self._kills >= 0:
+            os.close(self._kills)
+            self._kills = -1
         for folder in reversed(self._folders):
             until = time.monotonic() + 2.0
             while True:
@@ -165,7 +201,7 @@ class _Folders:
 
 class _VersionTwoGroup(_Folders):
     def __init__(self, folder: Path) -> None:
-        super().__init__([folder])
+        super().__init__([folder], folder / "memory.events")
         self._folder = folder
 
     def write_bounds(self, memory_bytes: int, processes: int) -> None:
@@ -173,9 +209,6 @@ class _VersionTwoGroup(_Folders):
         with contextlib.suppress(OSError):  # a kernel without swap accounting has no such file
             (self._folder / "memory.swap.max").write_text("0")
         (self._folder / "pids.max").write_text(str(processes))
-
-    def memory_kills(self) -> int:
-        return _counter(self._folder / "memory.events", "oom_kill")
 
     def peak_memory_bytes(self) -> int:
         try:
@@ -193,11 +226,14 @@ class _VersionTwo:
     def make(self, name: str) -> ControlGroup:
         return _VersionTwoGroup(self._above / name)
 
+    def remove_abandoned(self) -> None:
+        _remove_abandoned(self._above)
+
 
 class _VersionOneGroup(_Folders):
     def __init__(self, memory: Path, processes: Path, beside: list[Path]) -> None:
         self._memory, self._processes = memory, processes
-        super().__init__([memory, processes, *beside])
+        super().__init__([memory, processes, *beside], memory / "memory.oom_control")
 
     def write_bounds(self, memory_bytes: int, processes: int) -> None:
         # Memory with swap may never be the smaller one: which goes first depends on the direction.
@@ -207,9 +243,6 @@ class _VersionOneGroup(_Folders):
             if (self._memory / file).exists():
                 (self._memory / file).write_text(str(memory_bytes))
         (self._processes / "pids.max").write_text(str(processes))
-
-    def memory_kills(self) -> int:
-        return _counter(self._memory / "memory.oom_control", "oom_kill")
 
     def peak_memory_bytes(self) -> int:
         try:
@@ -226,6 +259,10 @@ class _VersionOne:
 
     def make(self, name: str) -> ControlGroup:
         return _VersionOneGroup(self._memory / name, self._processes / name, [each / name for each in self._beside])
+
+    def remove_abandoned(self) -> None:
+        for above in (self._memory, self._processes, *self._beside):
+            _remove_abandoned(above)
 
 
 def _version_2(delegated: Path | None) -> ControlGroups | str:
@@ -275,17 +312,6 @@ def _own_group(controller: str, kind: str) -> Path | None:
             folder = Path(point + inside)
             return folder if folder.is_dir() else Path(point)
     return None
-
-
-def _counter(file: Path, name: str) -> int:
-    try:
-        for line in file.read_text(encoding="utf-8").splitlines():
-            key, _, value = line.partition(" ")
-            if key == name:
-                return int(value)
-    except OSError:
-        pass
-    return 0
 
 
 def _kill_all_in(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import itertools
 import os
 import socket
@@ -12,7 +13,7 @@ from pathlib import Path
 from evalsi.core.errors import SandboxError
 from evalsi.infra.sandbox.carried_agent import CarriedAgent, remove_base
 from evalsi.infra.sandbox.connection import Connection
-from evalsi.infra.sandbox.control_groups import ControlGroup, ControlGroups
+from evalsi.infra.sandbox.control_groups import ControlGroup, ControlGroups, group_name
 from evalsi.infra.sandbox.rung import Rung, StartOrder
 
 _START_S = 20.0
@@ -74,7 +75,6 @@ class Slot:
 async def start_slot(shared: Circumstances, *, preload: bool) -> Slot:
     """Starts a fence. To be called on the event loop's own thread. Raises: SandboxError: it does not start; says why."""
     number = next(_numbers)
-    name = f"evalsi-{os.getpid()}-{number}"
     user = choose_user(number)
     disk = shared.base / f"disk-{number}"
     disk.mkdir(mode=0o700)
@@ -85,7 +85,7 @@ async def start_slot(shared: Circumstances, *, preload: bool) -> Slot:
         if user is not None:
             os.chown(disk, user, user)
         if shared.groups is not None:
-            group = shared.groups.make(name)
+            group = shared.groups.make(group_name(str(number)))
             joins = group.join_files()
         order = StartOrder(
             control=theirs.fileno(),
@@ -122,9 +122,23 @@ def choose_user(number: int) -> int | None:
 
     Limits of processes are per user, and so is the right to signal one another.
     """
-    if os.geteuid() != 0:
+    if os.geteuid() != 0 or not _has_users():
         return None
     return _FIRST_USER + (os.getpid() * 61 + number) % (_LAST_USER - _FIRST_USER + 1)
+
+
+@functools.cache
+def _has_users() -> bool:
+    """Whether the range exists here: in a container without root's help, only our own user does."""
+    for name in ("uid_map", "gid_map"):
+        try:
+            lines = Path(f"/proc/self/{name}").read_text(encoding="utf-8").splitlines()
+        except OSError:
+            return False
+        ranges = [(int(first), int(count)) for first, _, count in map(str.split, lines)]
+        if not any(first <= _FIRST_USER and first + count > _LAST_USER for first, count in ranges):
+            return False
+    return True
 
 
 async def _ready(control: socket.socket, process: "subprocess.Popen[bytes]") -> int:

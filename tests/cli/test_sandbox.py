@@ -1,0 +1,68 @@
+"""`evalsi sandbox` as a person uses it: what it prints, and the status it ends with."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evalsi.guest import landlock
+from tests.command_line import evalsi
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("sandbox"),
+    pytest.mark.skipif(
+        not landlock.version(), reason="the kernel has no Landlock, so perhaps there is no sandbox here"
+    ),
+]
+
+
+def test_probe_names_every_kind_with_its_limits_or_its_reason(tmp_path: Path) -> None:
+    ended = evalsi("sandbox", "probe", "--format", "json", cwd=tmp_path)
+    assert ended.status == 0, ended.err
+    rungs = {rung["driver"]: rung for rung in json.loads(ended.out)}
+    assert set(rungs) == {"bubblewrap", "landlock"}
+    assert rungs["landlock"]["available"]
+    for rung in rungs.values():
+        assert rung["limits"] if rung["available"] else rung["reason"] and rung["remedy"]
+    shown = evalsi("sandbox", "probe", cwd=tmp_path)
+    assert "landlock" in shown.out
+    assert "limit" in shown.out
+
+
+def test_the_status_of_the_command_is_that_of_the_program(tmp_path: Path) -> None:
+    (tmp_path / "part.txt").write_text("copied\n", encoding="utf-8")
+    said = evalsi(
+        "sandbox", "run", "--copy", "part.txt", "--", "sh", "-c", "cat part.txt; echo aside >&2; exit 9", cwd=tmp_path
+    )
+    assert (said.status, said.out, said.err) == (9, "copied\n", "aside\n")
+    killed = evalsi("sandbox", "run", "--", "sh", "-c", "kill -KILL $$", cwd=tmp_path)
+    assert killed.status == 137
+    late = evalsi("sandbox", "run", "--wall", "0.3", "--", "sleep", "60", cwd=tmp_path)
+    assert late.status == 124
+    assert "wall-clock" in late.err
+    unknown = evalsi("sandbox", "run", "--", "no-such-program", cwd=tmp_path)
+    assert unknown.status == 127
+
+
+def test_standard_input_is_passed_on_where_it_is_asked_for(tmp_path: Path) -> None:
+    assert evalsi("sandbox", "run", "--stdin", "-", "--", "cat", cwd=tmp_path, stdin="told").out == "told"
+    assert evalsi("sandbox", "run", "--", "cat", cwd=tmp_path, stdin="told").out == ""
+
+
+def test_asking_for_more_than_there_is_runs_nothing_and_says_every_reason(tmp_path: Path) -> None:
+    ended = evalsi("sandbox", "run", "--min-isolation", "vm", "--", "touch", str(tmp_path / "ran"), cwd=tmp_path)
+    assert ended.status == 1
+    assert ended.err.startswith("error: no sandbox here reaches level vm: bubblewrap ")
+    assert "landlock" in ended.err
+    assert not (tmp_path / "ran").exists()
+
+
+def test_an_operator_chooses_which_kinds_may_be_used(tmp_path: Path) -> None:
+    only = {"EVALSI_SANDBOX_DRIVERS": "landlock"}
+    strong = evalsi("sandbox", "run", "--min-isolation", "namespaced", "--", "true", cwd=tmp_path, env=only)
+    assert strong.status == 1
+    assert "landlock reaches confined" in strong.err
+    wrong = evalsi("sandbox", "probe", cwd=tmp_path, env={"EVALSI_SANDBOX_DRIVERS": "bublewrap"})
+    assert wrong.status == 2
+    assert "did you mean 'bubblewrap'?" in wrong.err
