@@ -4,22 +4,26 @@ It stands with the server rather than with the other commands because faces do n
 knows it by name.
 """
 
-import ipaddress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from evalsi.core.errors import MissingExtraError, UsageError
 from evalsi.settings import Settings
+from evalsi.settings.open_door import check_door
+from evalsi.settings.server import AuthSettings, ServerSettings, TlsSettings
+from evalsi.settings.server_rights import fence_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions:
     """The options of the command, by their names."""
 
-    listen: str
+    config: Path | None
+    listen: str | None
     data_dir: Path | None
     no_auth: bool
     tls_cert: Path | None
@@ -32,17 +36,21 @@ class ServeOptions:
 
 @click.command()
 @click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Configuration, such as evalsi.yaml: who may call, judges, credentials, quotas.",
+)
+@click.option(
     "--listen",
-    default="127.0.0.1:8080",
     metavar="HOST:PORT",
-    show_default=True,
-    help="Address to listen on; port 0 takes any free one.",
+    help="Address to listen on; port 0 takes any free one. By default that of the configuration, or 127.0.0.1:8080.",
 )
 @click.option(
     "--data-dir",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Folder of the store. By default EVALSI_DIR, or .evalsi.",
+    help="Folder of the store. By default that of the configuration, EVALSI_DIR, or .evalsi.",
 )
 @click.option(
     "--no-auth",
@@ -93,25 +101,49 @@ def serve(**given: Any) -> None:
 
     \b
     evalsi serve
+    evalsi serve --config evalsi.yaml
     evalsi serve --listen 127.0.0.1:9000 --workers 4
     """
     options = ServeOptions(**given)
-    host, port = address_of(options.listen)
-    if not (is_loopback(host) or options.no_auth):
-        raise UsageError(
-            f"{options.listen} can be reached from other machines, and everybody there could do everything",
-            hint="listen on 127.0.0.1, or say --no-auth if that is what you want",
-        )
     if (options.tls_cert is None) != (options.tls_key is None):
         raise UsageError("--tls-cert and --tls-key belong together", hint="give both or none")
-    run(host, port, options)
+    server = server_settings(options)
+    address_of(server.listen)
+    warnings = check_door(server, no_auth=options.no_auth)
+    run(server, options, warnings)
 
 
-def run(host: str, port: int, options: ServeOptions) -> None:
+def server_settings(options: ServeOptions) -> ServerSettings:
+    """The configuration, with what the command line says in its place."""
+    server = ServerSettings()
+    if options.config is not None:
+        from evalsi.settings.read_server_settings import read_server_settings
+
+        server = read_server_settings(options.config)
+    if options.listen is not None:
+        server = msgspec.structs.replace(server, listen=options.listen)
+    if options.tls_cert is not None and options.tls_key is not None:
+        auth = server.auth or AuthSettings(mode="off")
+        tls = TlsSettings(cert_file=str(options.tls_cert), key_file=str(options.tls_key))
+        server = msgspec.structs.replace(server, auth=msgspec.structs.replace(auth, tls=tls))
+    return server
+
+
+def settings_of(server: ServerSettings, options: ServeOptions) -> Settings:
+    """The settings of this machine for a server: its folder, and the fence around what its users write."""
+    settings = replace(Settings.from_environment(), fence=fence_of(server))
+    folder = options.data_dir
+    if folder is None and options.config is not None:
+        folder = options.config.parent / server.data_dir
+    return settings if folder is None else replace(settings, directory=folder)
+
+
+def run(server: ServerSettings, options: ServeOptions, warnings: list[str]) -> None:
     """Serves until the process is told to stop. Raises: EvalsiError, OSError: it could not begin."""
     try:
         import uvloop
 
+        from evalsi.server.authorized import authorized
         from evalsi.server.journal import LEVELS, Journal
         from evalsi.server.serve import ServePlan, serve_until_told
         from evalsi.server.tls import Certificates
@@ -119,24 +151,24 @@ def run(host: str, port: int, options: ServeOptions) -> None:
         if error.name is not None and error.name.startswith("evalsi"):
             raise
         raise MissingExtraError("a server", "server") from error
+    from evalsi.wiring.access import opened_access
     from evalsi.wiring.serving import ServingLimits, serving_parts
 
-    settings = Settings.from_environment()
-    if options.data_dir is not None:
-        settings = replace(settings, directory=options.data_dir)
+    settings = settings_of(server, options)
     limits = ServingLimits(
-        workers=options.workers or 0,
+        workers=options.workers or server.worker.concurrency,
         record_deadline_s=options.record_deadline,
         call_deadline_s=options.call_deadline,
     )
-    certificates = None
-    if options.tls_cert is not None and options.tls_key is not None:
-        certificates = Certificates(chain=options.tls_cert, key=options.tls_key)
+    tls = server.auth.tls if server.auth else None
+    certificates = Certificates(chain=Path(tls.cert_file), key=Path(tls.key_file)) if tls else None
     journal = Journal(next(level for level in LEVELS if level == options.log_level))
-    if not is_loopback(host):
-        journal.note("warning", "open", reason="everybody who can reach the address may do everything")
+    for warning in warnings:
+        journal.note("warning", "open", reason=warning)
+    host, port = address_of(server.listen)
     plan = ServePlan(host=host, port=port, certificates=certificates)
-    uvloop.run(serve_until_told(plan, serving_parts(settings, limits), journal))
+    with opened_access(server, settings, no_auth=options.no_auth) as access:
+        uvloop.run(serve_until_told(plan, serving_parts(settings, limits), journal, authorized(access)))
 
 
 def address_of(listen: str) -> tuple[str, int]:
@@ -146,12 +178,3 @@ def address_of(listen: str) -> tuple[str, int]:
     if not colon or not port.isdecimal() or int(port) > 65535:
         raise UsageError(f"{listen!r} is no address to listen on", hint="write HOST:PORT, for example 127.0.0.1:8080")
     return host, int(port)
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

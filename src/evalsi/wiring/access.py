@@ -3,8 +3,9 @@
 A module of its own because the command line needs it without a server, and at no cost of one.
 """
 
-from collections.abc import Sequence
-from contextlib import closing, suppress
+import asyncio
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from evalsi.access.audit_chain import sealed
@@ -89,3 +90,14 @@ def make_local_key(asked: CreateAPIKeyRequest, settings: Settings) -> MadeKey:
         store.append_audit(event, sealed)
         store.add_key(made.stored)
     return made
+
+
+@contextmanager
+def opened_access(server: ServerSettings, settings: Settings, *, no_auth: bool = False) -> Generator[AccessParts]:
+    """The parts over the store of this machine, which is closed afterwards. Raises: StoreError: see the store."""
+    with closing(open_access_store(settings.database)) as store:
+
+        async def project_of_run(run: str) -> str | None:
+            return await asyncio.to_thread(store.project_of, run)
+
+        yield access_parts(server, store, project_of_run, no_auth=no_auth)

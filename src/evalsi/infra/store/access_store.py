@@ -40,6 +40,7 @@ ADD_ENTRY = "INSERT INTO audit (sequence, time, project, action, allowed, body) 
 ENTRIES_FROM = "SELECT body FROM audit WHERE sequence > ? ORDER BY sequence LIMIT ?"
 FIRST_SINCE = "SELECT min(sequence) FROM audit WHERE time >= ?"
 ENTRY_AT = "SELECT body FROM audit WHERE sequence = ?"
+PROJECT_OF = "SELECT project_id FROM runs WHERE id = ?"
 TRIM = "DELETE FROM audit WHERE sequence <= ?"
 
 _ENTRY = msgspec.json.Decoder(AuditEvent)
@@ -162,6 +163,11 @@ class SqliteAccessStore:
             return connection.execute(TRIM, (last,)).rowcount
 
         return self._database.write(trim)
+
+    def project_of(self, run_id: str) -> str | None:
+        """Whose run it is, of those in the same file; None when there is no such run."""
+        rows = self._database.read(PROJECT_OF, (run_id,))
+        return rows[0][0] if rows else None
 
     def close(self) -> None:
         self._database.close()
