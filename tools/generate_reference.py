@@ -172,7 +172,7 @@ def server_settings_page() -> str:
     lines = [
         "# Settings of a server",
         "",
-        "The keys of `evalsi.yaml`, the configuration file of a server. All are optional. A key that does not exist, a value of",
+        "The keys of `evalsi.yaml`, read by `evalsi serve --config evalsi.yaml`. All are optional. A key that does not exist, a value of",
         "another type and a name that leads nowhere are errors at the start, with their line. Nothing is put in from the environment: keys",
         "that end in `_env` name a variable, which is read when it is needed and never logged or stored. A complete example is",
         "[examples/server/evalsi.yaml](../../examples/server/evalsi.yaml). Lengths of time are texts such as `30s`, `5m`, `168h` or `30d`.",
