@@ -113,12 +113,15 @@ def run(host: str, port: int, options: ServeOptions) -> None:
         import uvloop
 
         from evalsi.server.journal import LEVELS, Journal
-        from evalsi.server.serve import ServePlan, serve_until_told
+        from evalsi.server.run_services import run_services
+        from evalsi.server.serve import Extras, ServePlan, serve_until_told
         from evalsi.server.tls import Certificates
     except ImportError as error:
         if error.name is not None and error.name.startswith("evalsi"):
             raise
         raise MissingExtraError("a server", "server") from error
+    from evalsi.settings.server import ServerSettings
+    from evalsi.wiring.run_serving import opened_runs
     from evalsi.wiring.serving import ServingLimits, serving_parts
 
     settings = Settings.from_environment()
@@ -136,7 +139,9 @@ def run(host: str, port: int, options: ServeOptions) -> None:
     if not is_loopback(host):
         journal.note("warning", "open", reason="everybody who can reach the address may do everything")
     plan = ServePlan(host=host, port=port, certificates=certificates)
-    uvloop.run(serve_until_told(plan, serving_parts(settings, limits), journal))
+    with opened_runs(ServerSettings(), settings) as runs:
+        extras = Extras(services=run_services(runs))
+        uvloop.run(serve_until_told(plan, serving_parts(settings, limits), journal, extras))
 
 
 def address_of(listen: str) -> tuple[str, int]:
