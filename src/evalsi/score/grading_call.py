@@ -14,7 +14,7 @@ from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import manifest_of
 from evalsi.evaluators.catalog import every_definition
-from evalsi.schema import EvaluatorManifest, EvaluatorRef, Record
+from evalsi.schema import EvaluatorManifest, EvaluatorRef, JudgeSpec, Record
 from evalsi.score.grade_records import (
     Grading,
     bind_panel,
@@ -31,6 +31,8 @@ class GradeCall(msgspec.Struct, tag="grade", array_like=True):
     records: list[Record]
     evaluators: list[EvaluatorRef]
     judge: str = ""
+    judges: dict[str, JudgeSpec] = {}
+    """The judges that the caller may name."""
 
 
 class CatalogCall(msgspec.Struct, tag="catalog", array_like=True):
@@ -62,7 +64,7 @@ _ANSWERS = msgspec.msgpack.Decoder(GradeAnswer | CatalogAnswer | ErrorAnswer)
 class GradingTools:
     """What a worker grades with. It is made once and serves every call, on one event loop."""
 
-    lend: Callable[[set[str]], Mapping[str, EvalContext]] = lambda _: {}
+    lend: Callable[[set[str], Mapping[str, JudgeSpec]], Mapping[str, EvalContext]] = lambda _names, _judges: {}
     """What evaluators are lent, by the name of the judge in it, for the names that there are judges for.
 
     Raises: EvalsiError: a judge is not set up right.
@@ -70,9 +72,14 @@ class GradingTools:
     limits: Panel = field(default_factory=lambda: Panel(evaluators=()))
 
 
-def grade_call(records: list[Record], evaluators: Sequence[EvaluatorRef], judge: str) -> bytes:
+def grade_call(
+    records: list[Record],
+    evaluators: Sequence[EvaluatorRef],
+    judge: str = "",
+    judges: Mapping[str, JudgeSpec] | None = None,
+) -> bytes:
     """The bytes a worker takes for a `GradeCall`."""
-    return msgspec.msgpack.encode(GradeCall(records, list(evaluators), judge))
+    return msgspec.msgpack.encode(GradeCall(records, list(evaluators), judge, dict(judges or {})))
 
 
 def catalog_call() -> bytes:
@@ -85,7 +92,7 @@ async def answer_call(body: bytes, tools: GradingTools) -> bytes:
     try:
         if isinstance(call, CatalogCall):
             return msgspec.msgpack.encode(_catalog())
-        judges = tools.lend(judges_wanted(call.evaluators, call.judge))
+        judges = tools.lend(judges_wanted(call.evaluators, call.judge), call.judges)
         panel = bind_panel(call.evaluators, judges, judge=call.judge, limits=tools.limits)
         grading = await grade_records(panel, call.records)
         return msgspec.msgpack.encode(GradeAnswer(packed_grading(grading)))

@@ -13,6 +13,9 @@ import msgspec
 
 from evalsi.core.errors import MissingExtraError, UsageError
 from evalsi.settings import Settings
+from evalsi.settings.open_door import check_door, is_on_this_machine
+from evalsi.settings.server import OWN_MACHINE, AuthSettings, ServerSettings, TlsSettings
+from evalsi.settings.server_rights import fence_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +31,7 @@ class ServeOptions:
     workers: int | None
     record_deadline: float
     call_deadline: float
-    log_level: str
+    log_level: str | None
 
 
 @click.command()
@@ -41,13 +44,13 @@ class ServeOptions:
 @click.option(
     "--listen",
     metavar="HOST:PORT",
-    help="Address to listen on; port 0 takes any free one. By default 127.0.0.1:8080.",
+    help="Address to listen on; port 0 takes any free one. By default that of the settings, or 127.0.0.1:8080.",
 )
 @click.option(
     "--data-dir",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Folder of the store. By default EVALSI_DIR, or .evalsi.",
+    help="Folder of the store. By default that of the settings, EVALSI_DIR, or .evalsi.",
 )
 @click.option(
     "--no-auth",
@@ -86,9 +89,7 @@ class ServeOptions:
 @click.option(
     "--log-level",
     type=click.Choice(("debug", "info", "warning", "error")),
-    default="info",
-    show_default=True,
-    help="Least grave lines of the log on standard error.",
+    help="Least grave lines of the log on standard error. By default that of the settings, or info.",
 )
 def serve(**given: Any) -> None:
     r"""Serve evaluations over gRPC, REST, gRPC-Web and Connect, all on one port.
@@ -103,34 +104,64 @@ def serve(**given: Any) -> None:
     options = ServeOptions(**given)
     if (options.tls_cert is None) != (options.tls_key is None):
         raise UsageError("--tls-cert and --tls-key belong together", hint="give both or none")
-    run(options)
+    server = server_settings(options)
+    host, port = address_of(server.listen)
+    warnings = check_door(msgspec.structs.replace(server, listen=f"{host}:{port}"), no_auth=options.no_auth)
+    run(server, settings_of(server, options), options, warnings)
 
 
-def run(options: ServeOptions) -> None:
+def server_settings(options: ServeOptions) -> ServerSettings:
+    """The configuration, with what the command line says in its place."""
+    if options.config is not None:
+        from evalsi.settings.read_server_settings import read_server_settings
+
+        server = _below(options.config.parent, read_server_settings(options.config))
+    else:
+        server = OWN_MACHINE if is_on_this_machine(options.listen or OWN_MACHINE.listen) else ServerSettings()
+    if options.listen is not None:
+        server = msgspec.structs.replace(server, listen=options.listen)
+    if options.tls_cert is not None and options.tls_key is not None:
+        auth = server.auth or AuthSettings(mode="off")
+        tls = TlsSettings(cert_file=str(options.tls_cert), key_file=str(options.tls_key))
+        server = msgspec.structs.replace(server, auth=msgspec.structs.replace(auth, tls=tls))
+    return server
+
+
+def _below(folder: Path, server: ServerSettings) -> ServerSettings:
+    """The settings with their paths relative to `folder`, that of their file."""
+    auth = server.auth
+    if auth is not None and auth.tls is not None:
+        tls = TlsSettings(cert_file=str(folder / auth.tls.cert_file), key_file=str(folder / auth.tls.key_file))
+        auth = msgspec.structs.replace(auth, tls=tls)
+    datasets = str(folder / server.datasets_dir) if server.datasets_dir else ""
+    return msgspec.structs.replace(server, data_dir=str(folder / server.data_dir), datasets_dir=datasets, auth=auth)
+
+
+def settings_of(server: ServerSettings, options: ServeOptions) -> Settings:
+    """The settings of this machine for a server: its folder, and where addresses of its users may lead."""
+    settings = replace(Settings.from_environment(), fence=fence_of(server))
+    folder = options.data_dir
+    if folder is None and options.config is not None:
+        folder = Path(server.data_dir)
+    return settings if folder is None else replace(settings, directory=folder)
+
+
+def run(server: ServerSettings, settings: Settings, options: ServeOptions, warnings: list[str]) -> None:
     """Serves until the process is told to stop. Raises: EvalsiError, OSError: it could not begin."""
     try:
         import uvloop
 
         from evalsi.server.journal import LEVELS, Journal
-        from evalsi.server.serve import ServePlan, serve_until_told
+        from evalsi.server.run_services import run_services
+        from evalsi.server.serve import Extras, ServePlan, serve_until_told
         from evalsi.server.tls import Certificates
     except ImportError as error:
         if error.name is not None and error.name.startswith("evalsi"):
             raise
         raise MissingExtraError("a server", "server") from error
-    from evalsi.settings.open_door import check_door
-    from evalsi.settings.read_server_settings import read_server_settings
-    from evalsi.settings.server import ServerSettings
+    from evalsi.wiring.run_serving import opened_runs
     from evalsi.wiring.serving import ServingLimits, serving_parts
 
-    server = read_server_settings(options.config) if options.config is not None else ServerSettings()
-    if options.listen is not None:
-        server = msgspec.structs.replace(server, listen=options.listen)
-    host, port = address_of(server.listen)
-    warnings = check_door(msgspec.structs.replace(server, listen=f"{host}:{port}"), no_auth=options.no_auth)
-    settings = Settings.from_environment()
-    if options.data_dir is not None or options.config is not None:
-        settings = replace(settings, directory=options.data_dir or Path(server.data_dir))
     limits = ServingLimits(
         workers=options.workers or server.worker.concurrency,
         most_records=server.evaluate.max_records,
@@ -138,17 +169,15 @@ def run(options: ServeOptions) -> None:
         call_deadline_s=options.call_deadline,
     )
     tls = server.auth.tls if server.auth is not None else None
-    certificates = None
-    if options.tls_cert is not None and options.tls_key is not None:
-        certificates = Certificates(chain=options.tls_cert, key=options.tls_key)
-    elif tls is not None:
-        certificates = Certificates(chain=Path(tls.cert_file), key=Path(tls.key_file))
-    journal = Journal(next(level for level in LEVELS if level == options.log_level))
+    certificates = Certificates(chain=Path(tls.cert_file), key=Path(tls.key_file)) if tls is not None else None
+    journal = Journal(next(level for level in LEVELS if level == (options.log_level or server.log.level)))
     for warning in warnings:
         journal.note("warning", "open", reason=warning)
+    host, port = address_of(server.listen)
     plan = ServePlan(host=host, port=port, certificates=certificates)
-    parts = serving_parts(settings, server, limits, no_auth=options.no_auth)
-    uvloop.run(serve_until_told(plan, parts, journal))
+    with opened_runs(server, settings) as runs:
+        parts = serving_parts(settings, server, limits, runs.project_of, no_auth=options.no_auth)
+        uvloop.run(serve_until_told(plan, parts, journal, Extras(services=run_services(runs))))
 
 
 def address_of(listen: str) -> tuple[str, int]:

@@ -93,8 +93,12 @@ async def serving(
             EvaluationService(
                 parts.pools,
                 EvaluationLimits(most_records=parts.limits.most_records, deadline_s=parts.limits.call_deadline_s),
+                judges=lambda project: parts.rights(project).judges,
+                default_judge=parts.default_judge,
             ),
-            CatalogService(parts.pools["cpu"], judges=parts.judges, default_judge=parts.default_judge),
+            CatalogService(
+                parts.pools["cpu"], judges=parts.judges, default_judge=parts.default_judge, grants=parts.granted
+            ),
             AuthService(access.store, access.clock, access.forget, access.keys, access.bindings),
             *extras.services,
         ]

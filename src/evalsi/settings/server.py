@@ -296,7 +296,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     listen: str = "127.0.0.1:8080"
     """Address and port. Off this machine, `auth` is needed."""
     data_dir: str = ".evalsi"
-    """Folder of everything that is kept; made when it is missing. Relative paths are relative to this file."""
+    """Folder of everything that is kept; made when it is missing. Relative paths of this file are relative to its folder."""
     datasets_dir: str = ""
     """Folder that dataset paths in specs are below; empty for `datasets` in `data_dir`. Nothing outside it is read."""
     storage: StorageSettings = StorageSettings()
@@ -319,3 +319,10 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     worker: WorkerSettings = WorkerSettings()
     log: LogSettings = LogSettings()
     ui: PageSettings = PageSettings()
+
+
+OWN_MACHINE = ServerSettings(
+    credentials=CredentialSettings(enforce=False), outbound=OutboundSettings(allow_networks=["0.0.0.0/0", "::/0"])
+)
+"""A server without a file, that only its own machine reaches: whoever uses it is its operator, and may name every
+credential and address, as on the command line."""

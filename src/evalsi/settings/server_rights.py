@@ -12,7 +12,7 @@ from evalsi.access.outgoing_rights import Grant, OutgoingRights
 from evalsi.access.roles import OWNER
 from evalsi.core.address_fence import AddressFence
 from evalsi.ports.access_store import StoredKey
-from evalsi.schema import APIKey, JudgeSpec, RoleBinding, RoleList, Target
+from evalsi.schema import APIKey, CredentialGrant, JudgeSpec, RoleBinding, RoleList, Target
 from evalsi.schema.json_text import parse_timestamp
 from evalsi.settings.server import ConfiguredKey, JudgeSettings, ServerSettings, TargetSettings
 
@@ -49,6 +49,15 @@ def rights_of(settings: ServerSettings, project: str) -> OutgoingRights:
         enforce=settings.credentials.enforce,
         fence=fence_of(settings),
     )
+
+
+def granted_to(settings: ServerSettings, project: str) -> list[CredentialGrant]:
+    """The credentials that specs of `project` may name, as a catalog lists them."""
+    return [
+        CredentialGrant(env=grant.env, hosts=grant.hosts, allow_http=grant.allow_http, all_projects=not grant.projects)
+        for grant in settings.credentials.grants
+        if not grant.projects or project in grant.projects
+    ]
 
 
 def environment_of(settings: ServerSettings, project: str, environment: Mapping[str, str]) -> Mapping[str, str]:

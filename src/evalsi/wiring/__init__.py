@@ -29,7 +29,7 @@ from evalsi.results.graded_run import GradedRun, stored_run
 from evalsi.results.read_document import read_document
 from evalsi.results.recorder import Progress
 from evalsi.results.stored_rows import GradedRows
-from evalsi.schema import EvaluatorRef, JudgeManifest, Record
+from evalsi.schema import EvaluatorRef, JudgeManifest, JudgeSpec, Record
 from evalsi.score.manifest import Circumstances, make_manifest, without_credentials
 from evalsi.score.request import JudgeChoice, ScoreRequest
 from evalsi.score.score_dataset import ScoreJob
@@ -246,6 +246,30 @@ def make_judge(choice: JudgeChoice, settings: Settings, *, use_cache: bool = Tru
         if cache is not None:
             cache.close()
         raise
+
+
+def judge_choice(spec: JudgeSpec) -> JudgeChoice:
+    """A judge of a specification as the Score door names one."""
+    return JudgeChoice(
+        provider=spec.provider,
+        model=spec.model,
+        base_url=spec.base_url,
+        api_key_env=spec.api_key_env,
+        effort=spec.effort,
+        max_tokens=spec.max_tokens or None,
+        temperature=spec.temperature,
+        top_p=spec.top_p,
+        seed=spec.seed,
+        response_format="text" if spec.response_format == "text" else "json_schema",
+        requests_per_minute=spec.requests_per_minute or None,
+        tokens_per_minute=spec.tokens_per_minute or None,
+        max_concurrency=spec.max_concurrency or None,
+        timeout_s=spec.timeout or None,
+        max_retries=spec.max_retries,
+        max_usd=spec.max_usd,
+        max_total_tokens=spec.max_total_tokens or None,
+        recording=spec.recording,
+    )
 
 
 def with_defaults(choice: JudgeChoice, settings: Settings) -> JudgeChoice:

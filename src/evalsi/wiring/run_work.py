@@ -8,6 +8,7 @@ reason that may pass goes back in line.
 import logging
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -22,11 +23,12 @@ from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_queue import Claim, QueueLimits, RunQueue, TokenQuota
 from evalsi.results.recorder import Progress
 from evalsi.run.execute_run import Executed, execute_run_now
-from evalsi.run.spec.read_run_spec import kept_run_spec
-from evalsi.run.spec.served import served_spec
 from evalsi.schema import EvalRun, RunManifest, RunMetadata, RunSpec, Usage
 from evalsi.settings import Settings
+from evalsi.settings.server import ServerSettings
+from evalsi.settings.server_rights import environment_of, fence_of, rights_of
 from evalsi.wiring.running import RunOptions, Served, prepared
+from evalsi.wiring.served_spec import read_served_spec
 
 logger = logging.getLogger(__name__)
 
@@ -45,18 +47,24 @@ class RunWorkerOrder(msgspec.Struct, frozen=True, kw_only=True):
     """The root of datasets: every path in a specification is below it."""
     objects: str
     """Where the records of published datasets lie, e.g. file:///var/lib/evalsi/objects."""
+    object_options: dict[str, str] = {}
+    """Settings of that place, its keys included."""
     cache: str
     """A folder for copies of objects that lie elsewhere."""
     limits: QueueLimits = QueueLimits()
     quotas: Mapping[str, TokenQuota] = {}
     """By project; under "" that of projects which have none of their own."""
+    server: ServerSettings = ServerSettings()
+    """What else the operator decided: judges, targets, credentials, where addresses may lead."""
     lease_s: float = 30.0
     """How long after its last sign of life a worker that cannot be seen counts as gone."""
 
 
 def serve_runs(order: RunWorkerOrder, settings: Settings, stopped: threading.Event) -> None:
     """Works on the runs of a store until `stopped` is set."""
-    stores = open_stores(order.store, open_objects(order.objects, cache=Path(order.cache)))
+    stores = open_stores(
+        order.store, open_objects(order.objects, cache=Path(order.cache), options=order.object_options)
+    )
     try:
         work_on_runs(stores, order, settings, stopped)
     finally:
@@ -124,17 +132,26 @@ def _execute(
     manifest = store.manifest(claim.run_id)
     spec = manifest.spec
     assert spec is not None, claim.run_id
-    root = Path(order.datasets)
-    confined = served_spec(spec, root)
-    document = kept_run_spec(document_of(manifest), name=f"run {claim.run_id}", folder=root)
+    ready = read_served_spec(
+        document_of(manifest),
+        name=f"run {claim.run_id}",
+        root=Path(order.datasets),
+        rights=rights_of(order.server, claim.project),
+        default_judge=order.server.default_judge,
+    )
+    settings = replace(
+        settings,
+        fence=fence_of(order.server),
+        environment=environment_of(order.server, claim.project, settings.environment),
+    )
     options = RunOptions(
         continues=claim.run_id,
         replay=spec.dataset.run.run_id if _grades_again(spec) and spec.dataset and spec.dataset.run else "",
-        served=Served(spec=confined, version_path=stores.datasets(claim.project).path_of),
+        served=Served(spec=ready.spec, version_path=stores.datasets(claim.project).path_of),
         on_progress=lease.note,
         stopped=lease.is_over,
     )
-    return execute_run_now(prepared(document, settings, options, store))
+    return execute_run_now(prepared(ready.document, settings, options, store))
 
 
 def _grades_again(spec: RunSpec) -> bool:

@@ -45,7 +45,6 @@ from evalsi.schema import (
     EvalRun,
     EvaluatorRef,
     JudgeManifest,
-    JudgeSpec,
     RunManifest,
     RunMetadata,
     RunSpec,
@@ -56,7 +55,7 @@ from evalsi.schema import Target as TargetSpec
 from evalsi.score.manifest import Circumstances, installed_versions, make_manifest
 from evalsi.score.request import JudgeChoice
 from evalsi.settings import Settings
-from evalsi.wiring import judge_manifests, local_store, make_judge, prices_of
+from evalsi.wiring import judge_choice, judge_manifests, local_store, make_judge, prices_of
 from evalsi.wiring.calibrations import calibration_warnings
 
 DEFAULT_CONCURRENCY = 16
@@ -348,30 +347,6 @@ class _Judges:
     async def close(self) -> None:
         for judge in self.named.values():
             await judge.close()
-
-
-def judge_choice(spec: JudgeSpec) -> JudgeChoice:
-    """A judge of a specification as the Score door names one."""
-    return JudgeChoice(
-        provider=spec.provider,
-        model=spec.model,
-        base_url=spec.base_url,
-        api_key_env=spec.api_key_env,
-        effort=spec.effort,
-        max_tokens=spec.max_tokens or None,
-        temperature=spec.temperature,
-        top_p=spec.top_p,
-        seed=spec.seed,
-        response_format="text" if spec.response_format == "text" else "json_schema",
-        requests_per_minute=spec.requests_per_minute or None,
-        tokens_per_minute=spec.tokens_per_minute or None,
-        max_concurrency=spec.max_concurrency or None,
-        timeout_s=spec.timeout or None,
-        max_retries=spec.max_retries,
-        max_usd=spec.max_usd,
-        max_total_tokens=spec.max_total_tokens or None,
-        recording=spec.recording,
-    )
 
 
 def _unpinned_target(target: TargetSpec | None) -> list[Unpinned]:

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from evalsi.access.outgoing_rights import OutgoingRights
 from evalsi.core.canonical import digest
-from evalsi.core.errors import InvalidSpecError
 from evalsi.core.ids import new_run_id
 from evalsi.core.version import __version__
 from evalsi.ports.run_queue import Submission
 from evalsi.ports.run_store import RunRow
-from evalsi.run.spec.read_run_spec import kept_run_spec
-from evalsi.run.spec.served import served_spec
 from evalsi.schema import EvalRun, RunManifest, RunMetadata, RunSpec, RunStatus
+from evalsi.wiring.served_spec import read_served_spec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,16 +31,15 @@ class RunWish:
     request_key: str = ""
 
 
-def submission_of(wish: RunWish, root: Path, now: datetime) -> Submission:
-    """The wish, checked as far as it can be without asking anybody or reading data.
-
-    Raises: InvalidSpecError: the specification is wrong, or asks for what a server does not do.
-    """
+def submission_of(
+    wish: RunWish, root: Path, now: datetime, rights: OutgoingRights, default_judge: str = ""
+) -> Submission:
+    """The wish, checked as far as it can be without asking anybody or reading data. Raises: as `read_served_spec`."""
     run_id = new_run_id(now.timestamp())
     name = wish.name or f"run-{run_id[:10]}"
     metadata = RunMetadata(name=name, project=wish.project, labels=dict(wish.labels))
-    served_spec(wish.spec, root)
-    _check(EvalRun(metadata=metadata, spec=wish.spec), root)
+    run = EvalRun(metadata=metadata, spec=wish.spec)
+    read_served_spec(run, name="spec", root=root, rights=rights, default_judge=default_judge)
     manifest = RunManifest(
         run_id=run_id,
         name=name,
@@ -74,18 +72,6 @@ def submission_of(wish: RunWish, root: Path, now: datetime) -> Submission:
         request_key=wish.request_key,
         request_digest=digest((wish.name, wish.spec, wish.labels, wish.priority)),
     )
-
-
-def _check(run: EvalRun, root: Path) -> None:
-    """Every mistake of the specification; places in a text that nobody wrote are left out, paths stand in each message."""
-    try:
-        kept_run_spec(run, name="spec", folder=root)
-    except InvalidSpecError as error:
-        if not error.problems:
-            raise
-        raise InvalidSpecError.of(
-            [InvalidSpecError(problem.message, hint=problem.hint) for problem in error.problems]
-        ) from None
 
 
 def _dataset_name(spec: RunSpec) -> str:

@@ -4,18 +4,23 @@ A module of its own because workers import it at every start, and it must cost t
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalsi.core.errors import UnknownNameError
+import msgspec
+
+from evalsi.access.guard import ProjectOfRun
+from evalsi.access.outgoing_rights import OutgoingRights
 from evalsi.engine.panel import Panel, available_processors
 from evalsi.evaluators.api import EvalContext
 from evalsi.infra.store.access_store import open_access_store
 from evalsi.infra.worker_processes import PoolPlan, WorkerProcesses
+from evalsi.schema import CredentialGrant, JudgeSpec
 from evalsi.score.grading_call import GradingTools
 from evalsi.score.request import JudgeChoice
 from evalsi.settings import Settings
 from evalsi.settings.server import ServerSettings
+from evalsi.settings.server_rights import granted_to, rights_of
 from evalsi.wiring.access import AccessParts, access_parts
 
 JUDGE_POOL_WORKERS = 4
@@ -28,16 +33,20 @@ def grading_tools(settings: Settings, *, record_deadline_s: float) -> GradingToo
     Args:
         record_deadline_s: Seconds one computing evaluator may take over one record; then that record alone is an ERROR.
     """
-    lent: dict[str, EvalContext] = {}
+    made: dict[bytes, EvalContext] = {}
 
-    def lend(names: set[str]) -> Mapping[str, EvalContext]:
+    def lend(names: set[str], judges: Mapping[str, JudgeSpec]) -> Mapping[str, EvalContext]:
+        lent: dict[str, EvalContext] = {}
         for name in names:
-            if name:
-                raise UnknownNameError("judge", name, (), where="judge")
-            if name not in lent and (settings.judge.provider or settings.judge.model):
-                from evalsi.wiring import make_judge
+            spec = judges.get(name)
+            if spec is None and (name or not (settings.judge.provider or settings.judge.model)):
+                continue  # binding says that there is no such judge
+            key = msgspec.json.encode(spec)
+            if key not in made:
+                from evalsi.wiring import judge_choice, make_judge
 
-                lent[name] = EvalContext(judge=make_judge(JudgeChoice(), settings))
+                made[key] = EvalContext(judge=make_judge(judge_choice(spec) if spec else JudgeChoice(), settings))
+            lent[name] = made[key]
         return lent
 
     return GradingTools(lend=lend, limits=Panel(evaluators=(), deadline_s=record_deadline_s))
@@ -64,6 +73,10 @@ class ServingParts:
     pools: Mapping[str, WorkerProcesses]
     limits: ServingLimits
     access: AccessParts
+    rights: Callable[[str], OutgoingRights]
+    """What a project may call."""
+    granted: Callable[[str], Sequence[CredentialGrant]] | None
+    """The credentials that a project may name; None where it may name any."""
     judges: Sequence[str] = ()
     """Names of the judges there are."""
     default_judge: str = ""
@@ -71,11 +84,17 @@ class ServingParts:
 
 
 def serving_parts(
-    settings: Settings, server: ServerSettings, limits: ServingLimits | None = None, *, no_auth: bool = False
+    settings: Settings,
+    server: ServerSettings,
+    limits: ServingLimits | None = None,
+    project_of_run: ProjectOfRun | None = None,
+    *,
+    no_auth: bool = False,
 ) -> ServingParts:
     """The parts of a server.
 
     Args:
+        project_of_run: Finds the project of a run; None for a server without runs.
         no_auth: Whether nobody is asked who is calling, whatever the settings say.
     Raises: StoreError: the store cannot be opened.
     """
@@ -93,8 +112,16 @@ def serving_parts(
         "judge": pool("judge", JUDGE_POOL_WORKERS, 0),
     }
     store = open_access_store(settings.database)
-    access = access_parts(server, store, _no_run, no_auth=no_auth)
-    return ServingParts(pools=pools, limits=limits, access=access, default_judge=settings.judge.model)
+    access = access_parts(server, store, project_of_run or _no_run, no_auth=no_auth)
+    return ServingParts(
+        pools=pools,
+        limits=limits,
+        access=access,
+        rights=lambda project: rights_of(server, project),
+        granted=(lambda project: granted_to(server, project)) if server.credentials.enforce else None,
+        judges=sorted(server.judges),
+        default_judge=server.default_judge,
+    )
 
 
 async def _no_run(run_id: str) -> str | None:

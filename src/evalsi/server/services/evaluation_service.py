@@ -7,12 +7,14 @@ and what an evaluator does to its worker costs the record it was at, or at worst
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 
 from evalsi.access.caller import Caller
+from evalsi.access.gate import DEFAULT_PROJECT
 from evalsi.core.errors import DuplicateIdError, EvalsiError, UsageError
 from evalsi.engine.columns import EvaluatorColumns, assemble, results
 from evalsi.engine.panel import Panel
@@ -25,6 +27,7 @@ from evalsi.schema import (
     EvaluateStreamRequest,
     EvaluateStreamResponse,
     EvaluatorRef,
+    JudgeSpec,
     MetricSummaries,
     Record,
     Scope,
@@ -67,17 +70,37 @@ class EvaluationLimits:
     """Seconds a worker may take over one batch of a call."""
 
 
+class AskedJudges(NamedTuple):
+    """Who is asked for verdicts in a call."""
+
+    judge: str
+    """For evaluators that name none; empty for the usual one."""
+    judges: Mapping[str, JudgeSpec]
+    """All that may be named."""
+
+
 class EvaluationService:
     """Scores outputs that exist.
 
     Args:
         pools: The pools "cpu" and "judge".
+        judges: The judges that a project may name.
+        default_judge: The one that is asked when none is named; empty for the usual one, where there is any.
     """
 
     service = "EvaluationService"
 
-    def __init__(self, pools: Mapping[str, WorkerPool], limits: EvaluationLimits | None = None) -> None:
+    def __init__(
+        self,
+        pools: Mapping[str, WorkerPool],
+        limits: EvaluationLimits | None = None,
+        *,
+        judges: Callable[[str], Mapping[str, JudgeSpec]] = lambda _project: {},
+        default_judge: str = "",
+    ) -> None:
         self._pools = pools
+        self._judges = judges
+        self._default_judge = default_judge
         self._limits = limits or EvaluationLimits()
         self._panels: OrderedDict[bytes, Panel | None] = OrderedDict()
 
@@ -90,7 +113,8 @@ class EvaluationService:
         plan = summary_plan(request.summary)
         check_records(request.records, most=self._limits.most_records)
         check_installed(request.evaluators)
-        grading = await self.graded(request.records, request.evaluators, request.judge)
+        asked = self._asked(request.project, request.judge)
+        grading = await self.graded(request.records, request.evaluators, asked)
         summaries = summarize(grading, request.records, plan)
         ids = [record.id for record in request.records]
         return QuickAnswer(
@@ -115,14 +139,15 @@ class EvaluationService:
         plan = summary_plan(config.summary)
         check_installed(config.evaluators)
         # Nothing is graded yet: this finds what is wrong with the configuration, and what kind each evaluator is of.
-        cards = (await self.graded([], config.evaluators, config.judge)).cards
+        asked = self._asked(config.project, config.judge)
+        cards = (await self.graded([], config.evaluators, asked)).cards
         kinds = list(zip(config.evaluators, cards, strict=True))
         stream = _Stream(
             service=self,
             requests=requests,
             each=[choice for choice, card in kinds if card.scope not in (Scope.DATASET, Scope.SESSION)],
             whole=[choice for choice, card in kinds if card.scope in (Scope.DATASET, Scope.SESSION)],
-            judge=config.judge,
+            asked=asked,
             summary=SummaryBuilder(cards, plan),
         )
         async for answers in stream.answers():
@@ -135,12 +160,17 @@ class EvaluationService:
     def limits(self) -> EvaluationLimits:
         return self._limits
 
-    async def graded(self, records: list[Record], evaluators: Sequence[EvaluatorRef], judge: str) -> Grading:
+    def _asked(self, project: str, judge: str) -> AskedJudges:
+        return AskedJudges(judge, self._judges(project or DEFAULT_PROJECT))
+
+    async def graded(self, records: list[Record], evaluators: Sequence[EvaluatorRef], asked: AskedJudges) -> Grading:
         """Grades records here or in a worker, as their evaluators need. Raises: EvalsiError."""
-        panel = None if judge else self._own_panel(evaluators)
+        panel = None if asked.judge else self._own_panel(evaluators)
         if panel is None or not _is_light(records):
-            pool = self._pools["judge" if judge or any(map(_asks_judge, evaluators)) else "cpu"]
-            call = grade_call(records, evaluators, judge)
+            asks = bool(asked.judge) or any(map(_asks_judge, evaluators))
+            pool = self._pools["judge" if asks else "cpu"]
+            judge = asked.judge or (self._default_judge if asks and self._default_judge in asked.judges else "")
+            call = grade_call(records, evaluators, judge, asked.judges)
             return read_grading(await pool.call(call, deadline_s=self._limits.deadline_s))
         if len(records) <= BATCH_RECORDS:
             return grade_records_now(panel, records)
@@ -177,7 +207,7 @@ class _Stream:
     requests: AsyncIterator[EvaluateStreamRequest]
     each: Sequence[EvaluatorRef]
     whole: Sequence[EvaluatorRef]
-    judge: str
+    asked: AskedJudges
     summary: SummaryBuilder
 
     def __post_init__(self) -> None:
@@ -208,7 +238,7 @@ class _Stream:
                         await self._slots.acquire()
                         group.create_task(self._grade(row, records))
             if self.whole:
-                grading = await self.service.graded(self._kept, self.whole, self.judge)
+                grading = await self.service.graded(self._kept, self.whole, self.asked)
                 self.graded_whole = grading.whole
                 for columns in grading.whole:
                     found = results(columns, [""] * columns.rows)
@@ -221,7 +251,7 @@ class _Stream:
 
     async def _grade(self, row: int, records: list[Record]) -> None:
         try:
-            grading = await self.service.graded(records, self.each, self.judge)
+            grading = await self.service.graded(records, self.each, self.asked)
         finally:
             self._slots.release()
         self.summary.add(row, len(records), grading.columns, lambda: records)

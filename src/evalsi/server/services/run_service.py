@@ -11,6 +11,7 @@ from pathlib import Path
 
 from evalsi.access.caller import Caller
 from evalsi.access.gate import DEFAULT_PROJECT, visible_projects
+from evalsi.access.outgoing_rights import OutgoingRights
 from evalsi.compare.compare_runs import compare_runs
 from evalsi.compare.paired_metric import ComparePlan, PairedMetric
 from evalsi.core.clock import Clock
@@ -76,12 +77,16 @@ class RunService:
     Args:
         datasets: The root of datasets: every path that a request names is below it.
         most_stored: How many runs a project may hold; None is no limit.
+        rights: What runs of a project may call.
+        default_judge: The judge of evaluators that need one where a specification names none.
     """
 
     stores: ProjectStores
     clock: Clock
     datasets: Path
     most_stored: Callable[[str], int | None] = lambda _project: None
+    rights: Callable[[str], OutgoingRights] = lambda _project: OutgoingRights()
+    default_judge: str = ""
     service: str = field(default="RunService", init=False)
 
     async def create_run(self, request: CreateRunRequest, caller: Caller) -> CreateRunResponse:
@@ -265,7 +270,7 @@ class RunService:
         return RescoreRunResponse(run=await asyncio.to_thread(rescore))
 
     def _asked_for(self, wish: RunWish, *, validate_only: bool = False) -> Run:
-        submission = submission_of(wish, self.datasets, self.clock.now())
+        submission = submission_of(wish, self.datasets, self.clock.now(), self.rights(wish.project), self.default_judge)
         if validate_only:
             row = submission.run
             return Run(
