@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from evalsi.core.errors import EvalsiError, every_error
+from evalsi.core.errors import EvalsiError, UsageError, every_error
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import manifest_of
@@ -71,8 +71,13 @@ class GradingTools:
 
 
 def grade_call(records: list[Record], evaluators: Sequence[EvaluatorRef], judge: str) -> bytes:
-    """The bytes a worker takes for a `GradeCall`."""
-    return msgspec.msgpack.encode(GradeCall(records, list(evaluators), judge))
+    """The bytes a worker takes for a `GradeCall`. Raises: UsageError: a number in it has more than 64 bits."""
+    try:
+        return msgspec.msgpack.encode(GradeCall(records, list(evaluators), judge))
+    except OverflowError:
+        raise UsageError(
+            "a whole number in the records or params has more than 64 bits", hint="send it as text"
+        ) from None
 
 
 def catalog_call() -> bytes:
