@@ -36,7 +36,7 @@ def exits(record) -> bool:
 def hoards(record) -> bool:
     kept = []
     while _wants(record, "bad"):
-        kept.append(bytearray(3 << 30))
+        kept.append(bytes(3 << 30))
     return True
 
 

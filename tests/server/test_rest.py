@@ -57,6 +57,7 @@ def test_names_may_be_written_in_either_spelling(server: RunningServer) -> None:
         ({**EXACT, "evaluators": [{"ref": "./mine.py:f"}]}, "usage", "evaluators[0].ref", "installed"),
         ({**EXACT, "summary": {"confidenceLevel": 2}}, "usage", "summary.confidence_level", "0.95"),
         ({**EXACT, "judge": "nobody"}, "unknown-name", "judge", "nobody"),
+        ({**EXACT, "evaluators": [{"ref": "contains", "params": {"substring": 2**70}}]}, "usage", "", "64 bits"),
         ([], "usage", "", "must be"),
     ],
 )

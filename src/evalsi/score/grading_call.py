@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from evalsi.core.errors import EvalsiError, every_error
+from evalsi.core.errors import EvalsiError, UsageError, every_error
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import manifest_of
@@ -78,8 +78,13 @@ def grade_call(
     judge: str = "",
     judges: Mapping[str, JudgeSpec] | None = None,
 ) -> bytes:
-    """The bytes a worker takes for a `GradeCall`."""
-    return msgspec.msgpack.encode(GradeCall(records, list(evaluators), judge, dict(judges or {})))
+    """The bytes a worker takes for a `GradeCall`. Raises: UsageError: a number in it has more than 64 bits."""
+    try:
+        return msgspec.msgpack.encode(GradeCall(records, list(evaluators), judge, dict(judges or {})))
+    except OverflowError:
+        raise UsageError(
+            "a whole number in the records or params has more than 64 bits", hint="send it as text"
+        ) from None
 
 
 def catalog_call() -> bytes:

@@ -185,7 +185,10 @@ class EvaluationService:
 
         Raises: EvalsiError: one of them cannot be bound.
         """
-        key = msgspec.msgpack.encode(evaluators)
+        try:
+            key = msgspec.msgpack.encode(evaluators)
+        except OverflowError:
+            return None  # the call to the worker says what is wrong
         if key in self._panels:
             self._panels.move_to_end(key)
             return self._panels[key]
