@@ -44,8 +44,8 @@ from evalsi.schema import (
 )
 
 CHUNK_ROWS = 128
-MOST_UNWRITTEN_CHUNKS = 4
-"""Graded chunks that may wait for the store before no further question is asked."""
+LEAST_UNWRITTEN_CHUNKS = 4
+"""Graded chunks that may wait for the store before no further question is asked: this many, or all that can be in flight."""
 RECORDED_CHUNK_ROWS = 1024
 """Rows per chunk where the outputs are in the dataset and nothing waits."""
 
@@ -332,6 +332,7 @@ class _Asking:
         self._in_hand = 0
         """Rows that were taken and are not graded yet."""
         self._most_in_hand = 4 * self._job.concurrency + 2 * CHUNK_ROWS
+        self._most_unwritten = max(LEAST_UNWRITTEN_CHUNKS, 2 * self._job.concurrency // CHUNK_ROWS)
         self._unwritten = 0
         """Chunks that are graded and not in the store yet."""
         self._room = asyncio.Event()
@@ -399,7 +400,7 @@ class _Asking:
     async def _ask_rows(self) -> None:
         while True:
             # Room first and the row then, so that no row is held back while later ones overtake it.
-            while self._in_hand >= self._most_in_hand or self._unwritten >= MOST_UNWRITTEN_CHUNKS:
+            while self._in_hand >= self._most_in_hand or self._unwritten >= self._most_unwritten:
                 self._room.clear()
                 await self._room.wait()
             if self._job.stopped() or self._refusal is not None:

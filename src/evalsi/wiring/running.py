@@ -120,6 +120,8 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
         recorded = store.find(options.replay).id
         answers = StoredAnswers(stored_run(store, recorded))
         labels[REPLAY_OF] = recorded
+    concurrency = options.concurrency or (spec.target.max_concurrency if spec.target is not None else 0)
+    concurrency = concurrency or DEFAULT_CONCURRENCY
     target: Target | None = answers
     if target is None and spec.target is not None:
         target = make_target(
@@ -131,13 +133,12 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
                 proxy=settings.proxy,
                 pool=pool,
                 fence=settings.fence,
+                concurrency=concurrency,
             ),
             where="spec.target",
         )
     judges = _Judges(spec, settings, use_cache=options.use_cache)
     plan = _summary_plan(spec)
-    concurrency = options.concurrency or (spec.target.max_concurrency if spec.target is not None else 0)
-    concurrency = concurrency or DEFAULT_CONCURRENCY
     main = EvalContext(judge=judges.main, level=plan.level)
     contexts = {name: EvalContext(judge=judge, level=plan.level) for name, judge in judges.named.items()}
     panel = Panel(evaluators=bind_all(document.evaluators.refs, main, contexts), concurrency=concurrency)

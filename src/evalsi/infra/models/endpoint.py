@@ -202,7 +202,8 @@ class _Failure(Exception):
 
 
 class Endpoint:
-    """Posts questions to one provider. Connections open with the first question; `close` ends them.
+    """Posts questions to one provider, for one event loop at a time. Connections open with the first question; `close`
+    ends them.
 
     Args:
         access: Where and how.
@@ -477,11 +478,11 @@ class Endpoint:
 
     def _client_here(self) -> HttpClient:
         """The client of the running event loop, made when there is none."""
-        loop = asyncio.get_running_loop()
-        if self._client is None or self._loop is not loop:
+        # Not `get_running_loop` at every question: before Python 3.12 that is a system call.
+        if self._client is None or self._loop is None or not self._loop.is_running():
             # The limiter bounds how many connections there are; a second bound here would only hide its queue.
             self._client = HttpClient(headers=self._headers, proxy=self.access.proxy, ca_file=self.access.ca_file)
-            self._loop = loop
+            self._loop = asyncio.get_running_loop()
         return self._client
 
 

@@ -95,7 +95,7 @@ class Response:
             elif self.is_whole:
                 return
             else:
-                self._waiter = asyncio.get_running_loop().create_future()
+                self._waiter = self._connection.loop.create_future()
                 try:
                     await self._waiter
                 finally:
@@ -168,7 +168,7 @@ class HttpConnection(asyncio.Protocol):
     def __init__(self, loop: asyncio.AbstractEventLoop, kept: "list[HttpConnection]") -> None:
         self.free_since_s = 0.0
         """Since when it is free, on the clock of `time.monotonic`."""
-        self._loop = loop
+        self.loop = loop
         self._kept = kept
         self._transport: asyncio.Transport | None = None
         self._parser: Any = httptools.HttpResponseParser(self)
@@ -197,8 +197,8 @@ class HttpConnection(asyncio.Protocol):
         self._head_bytes = 0
         self._keeps = False
         self._is_body_expected = is_body_expected
-        self._head = self._loop.create_future()
-        self._timer = self._loop.call_later(timeout_s, self._fail, TimeoutError())
+        self._head = self.loop.create_future()
+        self._timer = self.loop.call_later(timeout_s, self._fail, TimeoutError())
         self._transport.write(message)
         try:
             return await self._head

@@ -161,7 +161,8 @@ class SqlRunStore:
         self._database.write(put)
 
     def keep_answers(self, run_id: str, answers: Sequence[tuple[int, bytes]]) -> None:
-        packed = [(run_id, row, self._compress(body)) for row, body in answers]
+        compressor = self._compressor()  # One for all: making one costs more than a short answer does.
+        packed = [(run_id, row, compressor.compress(body)) for row, body in answers]
 
         def put(connection: Transaction) -> None:
             self._touch(connection, run_id)
@@ -385,10 +386,13 @@ class SqlRunStore:
         )
 
     def _compress(self, body: bytes) -> bytes:
+        return self._compressor().compress(body)
+
+    def _compressor(self) -> "ZstdCompressor":
+        """For one thread at a time."""
         import zstandard
 
-        level = self._database.compression_level
-        return zstandard.ZstdCompressor(level=level, write_checksum=True).compress(body)
+        return zstandard.ZstdCompressor(level=self._database.compression_level, write_checksum=True)
 
 
 def _decompress(body: bytes) -> bytes:
