@@ -76,6 +76,8 @@ class RunOptions:
     resume: bool = True
     continues: str = ""
     """Continue this run and no other."""
+    retry_errors: bool = False
+    """Ask again, when a run is continued, where the infrastructure failed and that was stored."""
     replay: str = ""
     """A run whose answers stand in for the target: nobody is asked."""
     argv: Sequence[str] = ()
@@ -194,6 +196,7 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
         open_baseline=_baselines(store, document.folder) if _names_a_baseline(spec) else None,
         resume=options.resume,
         continues=options.continues,
+        retry_errors=options.retry_errors,
         judges=judges.manifests,
         on_progress=options.on_progress,
         stopped=options.stopped,

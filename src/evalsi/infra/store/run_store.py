@@ -7,7 +7,7 @@ compressed before the write lock is taken and read one segment at a time.
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import msgspec
 
@@ -22,6 +22,9 @@ from evalsi.infra.store.transactions import SqlDatabase, Transaction
 from evalsi.infra.store.writer import is_alive, this_process
 from evalsi.ports.run_store import RunPage, RunQuery, RunRow, RunWriter, Segment, SegmentZones
 from evalsi.schema import MetricSummary, RunManifest
+
+if TYPE_CHECKING:
+    from zstandard import ZstdCompressor
 
 T = TypeVar("T")
 
