@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-from evalsi.infra.models.http_connection import Failing, HttpConnection, HttpError, Response
+from evalsi.infra.models.http_connection import RECEIVED_BYTES, Failing, HttpConnection, HttpError, Response
 
 KEPT_S = 30.0
 """Seconds after which a connection that nobody used is closed and not used again."""
@@ -67,6 +67,7 @@ class HttpClient:
         self._ca_file = ca_file
         self._kept: dict[Origin, list[HttpConnection]] = {}
         self._open: set[HttpConnection] = set()
+        self._received = memoryview(bytearray(RECEIVED_BYTES))
         self._addresses: dict[tuple[str, int], tuple[float, asyncio.Task[list[_Address]]]] = {}
         self._prepare = functools.lru_cache(_PREPARED)(self._prepared)
 
@@ -155,7 +156,7 @@ class HttpClient:
         kept = self._kept.setdefault(origin, [])
         first = self._proxy or origin
         stream = await self._reached(first)
-        connection = HttpConnection(loop, kept)
+        connection = HttpConnection(loop, kept, self._received)
         try:
             await loop.create_connection(
                 lambda: connection,
@@ -179,7 +180,7 @@ class HttpClient:
         if not 200 <= response.status < 300:
             through.close()
             raise HttpError(Failing.UNREACHABLE, f"the proxy answered {response.status}")
-        connection = HttpConnection(loop, self._kept[origin])
+        connection = HttpConnection(loop, self._kept[origin], self._received)
         transport = await loop.start_tls(through.transport, connection, self._trust, server_hostname=origin.host)
         assert transport is not None
         connection.over_tls(transport)

@@ -18,6 +18,8 @@ import httptools
 LARGEST_BODY_BYTES = 64 * 1024 * 1024
 _LARGEST_HEAD_BYTES = 64 * 1024
 _MOST_UNREAD_BYTES = 1024 * 1024
+RECEIVED_BYTES = 256 * 1024
+"""What is read at once, at most."""
 _ENCODINGS = frozenset({"gzip", "x-gzip", "deflate"})
 
 
@@ -158,18 +160,21 @@ class Response:
             self._waiter.set_result(None)
 
 
-class HttpConnection(asyncio.Protocol):
+class HttpConnection(asyncio.BufferedProtocol):
     """The connection. `ask` once, read the response, `release` it; then again.
 
     Args:
         kept: Where it puts itself when it is free for another question.
+        received: Where it reads to. The connections of one loop share it: what was read is parsed before another reads,
+            and a buffer of its own for every read would cost more than the parsing.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, kept: "list[HttpConnection]") -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, kept: "list[HttpConnection]", received: memoryview) -> None:
         self.free_since_s = 0.0
         """Since when it is free, on the clock of `time.monotonic`."""
         self.loop = loop
         self._kept = kept
+        self._received = received
         self._transport: asyncio.Transport | None = None
         self._parser: Any = httptools.HttpResponseParser(self)
         self._response: Response | None = None
@@ -249,14 +254,17 @@ class HttpConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the protocol's signature
+        return self._received
+
+    def buffer_updated(self, nbytes: int) -> None:
         if self._head is None:
             self.close()  # Nobody asked.
             return
         if self._response is None or not self._head.done():
-            self._head_bytes += len(data)
+            self._head_bytes += nbytes
         try:
-            self._parser.feed_data(data)
+            self._parser.feed_data(self._received[:nbytes])
         except httptools.HttpParserCallbackError as error:
             self._fail(_cause_of(error))
         except httptools.HttpParserUpgrade:
