@@ -204,6 +204,7 @@ def test_an_answer_to_head_has_no_body_whatever_its_length_says() -> None:
         (whole(gzip.compress(b"x" * 999)[:-9], "Content-Encoding: gzip"), Failing.BROKEN_OFF, "cut off"),
         (b"HTTP/1.1 200 OK\r\n" + b"X: " + b"y" * 2_000_000 + b"\r\n\r\n", Failing.BROKEN_OFF, "headers are larger"),
     ],
+    ids=["closed", "another protocol", "odd length", "upgrade", "brotli", "no gzip", "cut gzip", "huge head"],
 )  # fmt: skip
 def test_what_is_no_answer_says_where_it_failed(answer: bytes | None, failing: Failing, says: str) -> None:
     error = failure(Server(answer))
