@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-from evalsi.infra.models.http_connection import RECEIVED_BYTES, Failing, HttpConnection, HttpError, Response
+from evalsi.infra.models.http_connection import RECEIVED_BYTES, Failing, HttpConnection, HttpError, Response, Shared
 
 KEPT_S = 30.0
 """Seconds after which a connection that nobody used is closed and not used again."""
@@ -65,7 +65,7 @@ class HttpClient:
         self._proxy = None if proxy is None else origin_of(proxy)
         self._proxy_line = "" if proxy is None else _proxy_authorization(proxy)
         self._ca_file = ca_file
-        self._kept: dict[Origin, list[HttpConnection]] = {}
+        self._shared: dict[Origin, Shared] = {}
         self._open: set[HttpConnection] = set()
         self._received = memoryview(bytearray(RECEIVED_BYTES))
         self._addresses: dict[tuple[str, int], tuple[float, asyncio.Task[list[_Address]]]] = {}
@@ -100,10 +100,9 @@ class HttpClient:
         """Closes every connection."""
         for _, lookup in self._addresses.values():
             lookup.cancel()
-        for connection in self._open:
+        for connection in list(self._open):
             connection.close()
-        self._open.clear()
-        self._kept.clear()
+        self._shared.clear()
         await asyncio.sleep(0)
 
     def _prepared(self, method: str, url: str) -> _Prepared:
@@ -121,42 +120,37 @@ class HttpClient:
 
     def _kept_one(self, origin: Origin) -> HttpConnection | None:
         """The connection that was used last, if one is free."""
-        kept = self._kept.get(origin)
-        if not kept:
+        shared = self._shared.get(origin)
+        if shared is None or not shared.free:
             return None
         oldest_s = time.monotonic() - KEPT_S
-        while kept:
-            connection = kept.pop()
+        while shared.free:
+            connection = shared.free.pop()
             if connection.is_open and connection.free_since_s >= oldest_s:
                 return connection
             connection.close()
-            self._open.discard(connection)
         return None
 
     async def _connect(self, origin: Origin, connect_s: float) -> HttpConnection:
-        for connection in [each for each in self._open if not each.is_open] if len(self._open) > _PREPARED else ():
-            self._open.discard(connection)
         try:
             async with asyncio.timeout(connect_s):
-                connection = await self._opened(origin)
+                return await self._opened(origin)
         except TimeoutError:
             raise HttpError(Failing.NOT_IN_TIME, "no connection in time") from None
         except ssl.SSLError as error:
             reason = getattr(error, "verify_message", "") or error.reason or str(error)
             raise HttpError(Failing.UNTRUSTED, str(reason)) from error
-        except socket.gaierror as error:
-            raise HttpError(Failing.UNREACHABLE, error.strerror or str(error)) from error
         except OSError as error:
             raise HttpError(Failing.UNREACHABLE, error.strerror or str(error)) from error
-        self._open.add(connection)
-        return connection
 
     async def _opened(self, origin: Origin) -> HttpConnection:
         loop = asyncio.get_running_loop()
-        kept = self._kept.setdefault(origin, [])
+        shared = self._shared.get(origin)
+        if shared is None:
+            shared = self._shared[origin] = Shared(loop, self._received, self._open, [])
         first = self._proxy or origin
         stream = await self._reached(first)
-        connection = HttpConnection(loop, kept, self._received)
+        connection = HttpConnection(shared)
         try:
             await loop.create_connection(
                 lambda: connection,
@@ -168,20 +162,19 @@ class HttpClient:
             stream.close()
             raise
         if self._proxy is not None and origin.is_secure:
-            connection = await self._tunnelled(connection, origin)
+            connection = await self._tunnelled(connection, origin, shared)
         return connection
 
-    async def _tunnelled(self, through: HttpConnection, origin: Origin) -> HttpConnection:
+    async def _tunnelled(self, through: HttpConnection, origin: Origin, shared: Shared) -> HttpConnection:
         """A connection to `origin` through a proxy's CONNECT (RFC 9110, section 9.3.6)."""
-        loop = asyncio.get_running_loop()
         wanted = f"{_authority(origin, always_port=True)}"
         message = f"CONNECT {wanted} HTTP/1.1\r\nHost: {wanted}\r\n{self._proxy_line}\r\n"
         response = await through.ask(message.encode(), 3600.0, is_body_expected=False)
         if not 200 <= response.status < 300:
             through.close()
             raise HttpError(Failing.UNREACHABLE, f"the proxy answered {response.status}")
-        connection = HttpConnection(loop, self._kept[origin], self._received)
-        transport = await loop.start_tls(through.transport, connection, self._trust, server_hostname=origin.host)
+        connection = HttpConnection(shared)
+        transport = await shared.loop.start_tls(through.transport, connection, self._trust, server_hostname=origin.host)
         assert transport is not None
         connection.over_tls(transport)
         return connection

@@ -10,6 +10,7 @@ import asyncio
 import time
 import zlib
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, cast
 
@@ -160,21 +161,30 @@ class Response:
             self._waiter.set_result(None)
 
 
-class HttpConnection(asyncio.BufferedProtocol):
-    """The connection. `ask` once, read the response, `release` it; then again.
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the connections of one client to one origin have in common."""
 
-    Args:
-        kept: Where it puts itself when it is free for another question.
-        received: Where it reads to. The connections of one loop share it: what was read is parsed before another reads,
-            and a buffer of its own for every read would cost more than the parsing.
+    loop: asyncio.AbstractEventLoop
+    received: memoryview
+    """Where they read to, `RECEIVED_BYTES` long: what was read is parsed before another reads, and a buffer of its own
+    for every read would cost more than the parsing.
     """
+    open: "set[HttpConnection]"
+    """Those that are open, in use or not."""
+    free: "list[HttpConnection]"
+    """Those that wait for a question, the one that was used last at the end."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, kept: "list[HttpConnection]", received: memoryview) -> None:
+
+class HttpConnection(asyncio.BufferedProtocol):
+    """The connection. `ask` once, read the response, `release` it; then again."""
+
+    def __init__(self, shared: Shared) -> None:
         self.free_since_s = 0.0
         """Since when it is free, on the clock of `time.monotonic`."""
-        self.loop = loop
-        self._kept = kept
-        self._received = received
+        self.loop = shared.loop
+        self._shared = shared
+        self._received = shared.received
         self._transport: asyncio.Transport | None = None
         self._parser: Any = httptools.HttpResponseParser(self)
         self._response: Response | None = None
@@ -219,7 +229,7 @@ class HttpConnection(asyncio.BufferedProtocol):
             self._keeps = False
             self._response = None
             self.free_since_s = time.monotonic()
-            self._kept.append(self)
+            self._shared.free.append(self)
         else:
             self.close()
 
@@ -238,7 +248,7 @@ class HttpConnection(asyncio.BufferedProtocol):
     def over_tls(self, transport: asyncio.Transport) -> None:
         """Goes on over another transport that stands on its own one: behind a proxy's CONNECT."""
         self._transport = transport
-        self._parser = httptools.HttpResponseParser(self)
+        self._shared.open.add(self)
 
     @property
     def transport(self) -> asyncio.Transport:
@@ -253,6 +263,7 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
+        self._shared.open.add(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the protocol's signature
         return self._received
@@ -288,6 +299,7 @@ class HttpConnection(asyncio.BufferedProtocol):
             self._fail(HttpError(Failing.DROPPED, "the connection was closed"))
         self._transport = None
         self._keeps = False
+        self._shared.open.discard(self)
 
     # The parser calls what follows.
 
