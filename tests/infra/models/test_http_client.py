@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from evalsi.core.address_fence import AddressFence
+from evalsi.core.errors import ProviderError
 from evalsi.infra.models import http_client, http_connection
 from evalsi.infra.models.http_client import HttpClient
 from evalsi.infra.models.http_connection import Failing, HttpError, Response
@@ -289,6 +291,27 @@ def test_an_address_where_nobody_listens_is_passed_over_for_the_next(monkeypatch
             return await (await send(ours, f"http://somewhere.test:{server.port}")).read()
 
     assert asyncio.run(ask()) == b"here"
+
+
+def test_behind_a_fence_a_name_is_judged_by_every_address_it_leads_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def ask(fence: AddressFence) -> bytes:
+        async with Server(whole(b"inner")).running() as server:
+
+            async def rebound(*_: object, **__: object) -> list[tuple[object, ...]]:
+                return [(2, 1, 6, "", (address, server.port)) for address in ("127.0.0.1", "93.184.215.14")]
+
+            monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", rebound)
+            ours = HttpClient(headers={}, fence=fence)
+            try:
+                return await (await send(ours, f"http://public.example:{server.port}")).read()
+            finally:
+                await ours.close()
+                assert server.connections == (1 if fence.allow_hosts else 0)
+
+    with pytest.raises(ProviderError, match=r"public\.example leads to 127\.0\.0\.1") as caught:
+        asyncio.run(ask(AddressFence()))
+    assert not caught.value.may_retry
+    assert asyncio.run(ask(AddressFence(allow_hosts=frozenset({"public.example"})))) == b"inner"
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9", "http://no-such-host.invalid"])

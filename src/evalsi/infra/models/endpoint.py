@@ -481,7 +481,12 @@ class Endpoint:
         # Not `get_running_loop` at every question: before Python 3.12 that is a system call.
         if self._client is None or self._loop is None or not self._loop.is_running():
             # The limiter bounds how many connections there are; a second bound here would only hide its queue.
-            self._client = HttpClient(headers=self._headers, proxy=self.access.proxy, ca_file=self.access.ca_file)
+            self._client = HttpClient(
+                headers=self._headers,
+                proxy=self.access.proxy,
+                ca_file=self.access.ca_file,
+                fence=self.access.fence,
+            )
             self._loop = asyncio.get_running_loop()
         return self._client
 

@@ -16,7 +16,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
+from evalsi.core.address_fence import AddressFence
+from evalsi.core.errors import InvalidSpecError, ProviderError
 from evalsi.infra.models.http_connection import RECEIVED_BYTES, Failing, HttpConnection, HttpError, Response, Shared
+from evalsi.schema import ErrorKind
 
 KEPT_S = 30.0
 """Seconds after which a connection that nobody used is closed and not used again."""
@@ -57,14 +60,25 @@ class HttpClient:
         headers: Sent with every request.
         proxy: Address of an HTTP proxy; None connects directly.
         ca_file: Certificates to trust instead of the system's.
+        fence: What an address must be to be connected to. A name is resolved once for a connection, each of its addresses
+            is shown to the fence, and those are connected to: an answer that changes in between has no effect (DNS
+            rebinding). The proxy is the operator's own and stands outside; behind one, it decides whom it reaches.
     Raises: ValueError: a header holds a line break, or the proxy is no http address.
     """
 
-    def __init__(self, *, headers: Mapping[str, str], proxy: str | None = None, ca_file: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        headers: Mapping[str, str],
+        proxy: str | None = None,
+        ca_file: str | None = None,
+        fence: AddressFence | None = None,
+    ) -> None:
         self._headers = "".join(_header_line(name, value) for name, value in headers.items())
         self._proxy = None if proxy is None else origin_of(proxy)
         self._proxy_line = "" if proxy is None else _proxy_authorization(proxy)
         self._ca_file = ca_file
+        self._fence = fence if proxy is None else None
         self._shared: dict[Origin, Shared] = {}
         self._open: set[HttpConnection] = set()
         self._received = memoryview(bytearray(RECEIVED_BYTES))
@@ -78,7 +92,10 @@ class HttpClient:
             url: `http` or `https`; what is not yet percent-encoded is.
             timeout_s: Seconds until the whole answer must be there.
             connect_s: Seconds until there must be a connection.
-        Raises: HttpError; TimeoutError: the answer is not there in time.
+
+        Raises:
+            HttpError; TimeoutError: the answer is not there in time.
+            ProviderError: the fence refuses the address; not to be tried again.
         """
         prepared = self._prepare(method, url)
         origin = prepared.origin
@@ -183,6 +200,8 @@ class HttpClient:
         """A connected socket to the first address that answers; that one comes first from then on."""
         loop = asyncio.get_running_loop()
         addresses = await self._looked_up(origin)
+        if self._fence is not None:
+            _refuse_fenced(self._fence, origin.host, addresses)
         failure: OSError = OSError("the name has no address")
         for place, (family, address) in enumerate(addresses):
             stream = socket.socket(family, socket.SOCK_STREAM)
@@ -230,6 +249,15 @@ async def _addresses_of(host: str, port: int) -> list[_Address]:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         return _in_turns([(family, address) for family, _, _, _, address in found])
     return [(socket.AF_INET if version == 4 else socket.AF_INET6, (host, port))]
+
+
+def _refuse_fenced(fence: AddressFence, host: str, addresses: Sequence[_Address]) -> None:
+    """Raises: ProviderError: one address among these is refused, however good the others are."""
+    for _, address in addresses:
+        try:
+            fence.check_address(host.rstrip(".").lower(), ipaddress.ip_address(address[0].partition("%")[0]))
+        except InvalidSpecError as refusal:
+            raise ProviderError(str(refusal), kind=ErrorKind.PROVIDER_REJECTED) from None
 
 
 def _in_turns(addresses: Sequence[_Address]) -> list[_Address]:
