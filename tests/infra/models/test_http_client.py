@@ -76,8 +76,8 @@ class Server:
 
 
 @contextlib.asynccontextmanager
-async def asking(**more: str) -> AsyncGenerator[HttpClient]:
-    ours = HttpClient(headers={"User-Agent": "test"}, **more)
+async def asking(*, proxy: str | None = None, ca_file: str | None = None) -> AsyncGenerator[HttpClient]:
+    ours = HttpClient(headers={"User-Agent": "test"}, proxy=proxy, ca_file=ca_file)
     try:
         yield ours
     finally:
