@@ -485,7 +485,7 @@ class Endpoint:
                 headers=self._headers,
                 proxy=self.access.proxy,
                 ca_file=self.access.ca_file,
-                fence=self.access.fence,
+                fence=self.access.fence if self.access.is_fenced else None,
             )
             self._loop = asyncio.get_running_loop()
         return self._client
