@@ -89,6 +89,29 @@ def pairs(metric: str, before: Sequence[Any], after: Sequence[Any], plan: Compar
     )
 
 
+def test_the_trials_of_one_record_are_a_group_unless_another_is_named() -> None:
+    rng = np.random.default_rng(4)
+    before = [(f"r{n}", {"right": bool(right)}) for n, right in enumerate(rng.random(24) < 0.5) for _ in range(5)]
+    changed = [bool(right) for right in rng.random(24) < 0.75]
+    after = [(i, {"right": changed[int(i[1:])]}) for i, _ in before]
+    (found,) = compare_runs(run_of(before, name="old"), run_of(after, name="new")).metrics
+    differences = [float(new["right"]) - float(old["right"]) for (_, old), (_, new) in zip(before, after, strict=True)]
+    of_records = scipy.stats.ttest_1samp(differences[::5], 0.0).confidence_interval(0.95)
+    assert found.pairs == 120
+    assert found.test == "paired permutation"
+    assert found.interval is not None
+    # All trials of a record agree here, so that the records' own interval is the right one: not one of 120 coins.
+    assert (found.interval.low, found.interval.high) == pytest.approx((of_records.low, of_records.high))
+    alone = run_of(before[::5], name="old"), run_of(after[::5], name="new")
+    (single,) = compare_runs(*alone, ComparePlan()).metrics
+    assert found.p_value == pytest.approx(
+        scipy.stats.binomtest(single.better, single.better + single.worse).pvalue, abs=0.02
+    )
+    assert found.detectable is not None
+    assert single.detectable is not None
+    assert found.detectable == pytest.approx(single.detectable, rel=0.15)
+
+
 def test_verdicts_are_tested_as_statsmodels_does() -> None:
     before = [True] * 30 + [False] * 20
     after = [True] * 26 + [False] * 4 + [True] * 14 + [False] * 6

@@ -257,3 +257,10 @@ def test_batches_are_numbered_and_full() -> None:
     assert [(batch.first_row, len(batch.records)) for batch in batches] == [(0, 500), (500, 500), (1000, 300)]
     assert [r.id for batch in batches for r in batch.records] == [str(number) for number in range(1300)]
     assert msgspec.json.decode(batches[0].json_lines().splitlines()[0]) == {"id": 0}
+
+
+@pytest.mark.parametrize("rows", [[{"id": f"r{n}"} for n in range(700)], [{"input": "same"}] * 9])
+@pytest.mark.parametrize("first", [0, 1, 5, 699, 700, 800])
+def test_records_may_begin_anywhere_and_are_the_same_then(rows: list[dict[str, str]], first: int) -> None:
+    whole = list(open_dataset(rows).records())
+    assert list(open_dataset(rows).records(first)) == whole[first:]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from evalsi.core.clock import SystemClock
@@ -114,6 +115,32 @@ def test_how_much_trials_of_one_record_differ_is_said() -> None:
     assert summary(executed, "exact-match.pass^2").mean == 0.8
 
 
+def test_where_the_variance_comes_from_and_what_would_narrow_the_interval_is_said() -> None:
+    class Wavering(Parrot):
+        async def answer(self, task: TargetTask) -> Answer:
+            said = await super().answer(task)
+            wavers = task.record.id in ("r1", "r2") and task.trial % 2
+            return msgspec.structs.replace(said, output=Content(text="no")) if wavers else said
+
+    found = summary(execute_run_now(job(Wavering(), rows(10, right=6), trials=4)))
+    values = np.array([[1, 1, 1, 1]] + [[1, 0, 1, 0]] * 2 + [[1, 1, 1, 1]] * 3 + [[0, 0, 0, 0]] * 4)
+    within = values.var(axis=1, ddof=1).mean()
+    between = values.mean(axis=1).var(ddof=1) - within / 4
+    variance = found.trial_variance
+    assert variance is not None
+    assert (variance.records, variance.trials) == (10, 40)
+    assert variance.within_records == pytest.approx(within)
+    assert variance.between_records == pytest.approx(between)
+    assert variance.intraclass_correlation == pytest.approx(between / (between + within))
+    assert any(
+        "twice the trials would narrow the interval by about 2%, twice the records by 29%" in n for n in found.notes
+    )
+
+
+def test_without_trials_nothing_is_said_about_their_variance() -> None:
+    assert summary(execute_run_now(job(Parrot(), rows(10, right=5)))).trial_variance is None
+
+
 def test_a_provider_failure_is_an_error_in_no_mean_and_in_no_pass_at_k() -> None:
     parrot = Parrot(failing={("r0", 1), ("r1", 0)})
     executed = execute_run_now(job(parrot, rows(10), trials=2))
@@ -179,6 +206,43 @@ def test_continuing_asks_again_where_the_infrastructure_failed() -> None:
     assert ("r2", 0) in well.asked
     assert ("r0", 0) not in well.asked
     assert (summary(executed).n, summary(executed).errors) == (40, 0)
+
+
+def test_failures_that_were_stored_are_asked_again_only_on_request() -> None:
+    data = rows(400)
+    for retry in (False, True):
+        store = MemoryRunStore()
+        shaky = Parrot(failing={("r2", 0), ("r130", 0)}, wait_s=0.001)
+        first = execute_run_now(
+            job(shaky, data, store=store, concurrency=8, stopped=lambda asked=shaky.asked: len(asked) >= 300)
+        )
+        assert first.interrupted
+        well = Parrot()
+        executed = execute_run_now(job(well, data, store=store, retry_errors=retry))
+        again = {("r2", 0), ("r130", 0)} & set(well.asked)
+        assert again == ({("r2", 0), ("r130", 0)} if retry else set())
+        assert summary(executed).errors == (0 if retry else 2)
+        assert (summary(executed).n, summary(executed).total) == (400 if retry else 398, 400)
+        # What was answered is not asked again, although its neighbour in the batch is.
+        assert len(well.asked) == len(set(well.asked))
+        assert not (set(well.asked) - again) & set(shaky.asked)
+
+
+def test_errors_of_the_agent_and_of_evaluators_are_not_asked_again() -> None:
+    class Clumsy(Parrot):
+        async def answer(self, task: TargetTask) -> Answer:
+            said = await super().answer(task)
+            if task.record.id == "r3":
+                raise MeasurementError("the agent fell over", kind=ErrorKind.TARGET, fault=Fault.AGENT)
+            return said
+
+    store, data = MemoryRunStore(), rows(300)
+    first = Clumsy(wait_s=0.001)
+    execute_run_now(job(first, data, store=store, concurrency=8, stopped=lambda: len(first.asked) >= 200))
+    second = Clumsy()
+    executed = execute_run_now(job(second, data, store=store, retry_errors=True))
+    assert ("r3", 0) not in second.asked
+    assert summary(executed).errors == 1
 
 
 def test_another_target_or_number_of_trials_is_other_work() -> None:

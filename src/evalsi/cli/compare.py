@@ -33,7 +33,11 @@ from evalsi.cli.terminal import as_json, console, figure, say
     show_default=True,
     help="Level of the intervals; tests use what is left.",
 )
-@click.option("--cluster-by", metavar="KEY", help="Metadata key that groups records which are not independent.")
+@click.option(
+    "--cluster-by",
+    metavar="KEY",
+    help="Metadata key that groups records which are not independent; by default the trials of one record are a group.",
+)
 @click.option(
     "--flips", "max_flips", type=click.IntRange(min=0), default=5, show_default=True, help="Changed records to show."
 )

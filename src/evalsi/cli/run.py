@@ -10,7 +10,7 @@ import click
 
 from evalsi.cli.ci import Build
 from evalsi.cli.once import OnceCommand
-from evalsi.cli.run_ending import Ending, carry_out, ending_options, no_cache_option, options_of
+from evalsi.cli.run_ending import Ending, carry_out, ending_options, no_cache_option, options_of, retry_errors_option
 from evalsi.cli.terminal import say
 
 _NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
@@ -47,6 +47,7 @@ _CONDITION = re.compile(r"[<>=!?&|('\"]")
 @click.option(
     "--resume/--no-resume", default=True, show_default=True, help="Continue an interrupted run of the same work."
 )
+@retry_errors_option
 @click.option("--dry-run", is_flag=True, help="Print the plan and what it may cost; ask nobody.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of specifications, for editors.")
 @no_cache_option

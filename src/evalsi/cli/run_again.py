@@ -4,12 +4,13 @@ from typing import Any
 
 import click
 
-from evalsi.cli.run_ending import ending_options, no_cache_option
+from evalsi.cli.run_ending import ending_options, no_cache_option, retry_errors_option
 from evalsi.cli.terminal import say
 
 
 @click.command()
 @click.argument("run")
+@retry_errors_option
 @no_cache_option
 @ending_options
 def resume(run: str, **flags: Any) -> int:

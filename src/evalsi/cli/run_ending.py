@@ -37,6 +37,13 @@ no_cache_option = click.option(
 )
 
 
+retry_errors_option = click.option(
+    "--retry-errors",
+    is_flag=True,
+    help="When continuing, ask again where a provider, judge or machine had failed, also in rows that are stored.",
+)
+
+
 def ending_options(command: F) -> F:
     """Adds the flags that all these commands share."""
     for option in reversed(_OPTIONS):
@@ -69,6 +76,7 @@ def options_of(flags: dict[str, Any], progress: ProgressLine | None = None, swit
         use_cache=not flags["no_cache"],
         resume=flags.get("resume", True),
         continues=flags.get("continues", ""),
+        retry_errors=flags.get("retry_errors", False),
         replay=flags.get("replay") or "",
         argv=redacted_argv(["evalsi", *click.get_current_context().obj]),
         labels=labels_of(flags.get("labels", ())),

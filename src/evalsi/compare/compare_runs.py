@@ -95,7 +95,8 @@ def compare_runs(
 
     Args:
         metrics: Which metrics; by default all that both runs have.
-        cluster_by: Metadata key that groups records which are not independent.
+        cluster_by: Metadata key that groups records which are not independent. By default the trials of one record are
+            a group.
         max_flips: Changed records to carry with their texts; those that fell the most come first.
 
     Raises: UnknownNameError: a metric or a margin's metric that is in neither run, a key that no record carries.
@@ -112,6 +113,8 @@ def compare_runs(
     clusters: list[str] | None = None
     if cluster_by:
         clusters = [before.groups[int(row)] for row in rows_before]
+    elif len({identifier for identifier, _ in shared}) < len(shared):
+        clusters = [identifier for identifier, _ in shared]
     compared: list[PairedMetric] = []
     values: dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]] = {}
     for name in before.metrics:

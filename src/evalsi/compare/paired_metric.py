@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalsi.stats import (
+    ClusterTotals,
     Estimate,
     Interval,
     Sensitivity,
@@ -109,7 +110,9 @@ def compare_values(
         test=test,
         better=better,
         worse=worse,
-        detectable=_detectable(first, second, binary, better + worse, plan.level),
+        detectable=_detectable(first, second, binary, better + worse, plan.level)
+        if groups is None
+        else _detectable_of_groups(first, second, groups, plan.level),
         verdict="NO DATA" if not pairs else "INCONCLUSIVE",
         note=_note(estimate, pairs),
     )
@@ -154,6 +157,16 @@ def _detectable(first: FloatArray, second: FloatArray, binary: bool, discordant:
         return detectable_paired_proportion(pairs, share, sensitivity)
     spread = float(np.std(second - first, ddof=1))
     return detectable_mean(pairs, spread, sensitivity) if spread > 0 else None
+
+
+def _detectable_of_groups(first: FloatArray, second: FloatArray, groups: list[str], level: float) -> float | None:
+    """As `_detectable`, with a group as the unit: its records are not independent, and their mean says what they say."""
+    if len(groups) < 2:
+        return None
+    totals = ClusterTotals.of(second - first, groups)
+    means = totals.sums / totals.counts
+    spread = float(np.std(means, ddof=1)) if means.size > 1 else 0.0
+    return detectable_mean(means.size, spread, Sensitivity(alpha=1 - level)) if spread > 0 else None
 
 
 def _note(estimate: Estimate, pairs: int) -> str:

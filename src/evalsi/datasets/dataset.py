@@ -99,13 +99,16 @@ class Dataset:
         """Rows that were left out, in order. Empty unless invalid rows are skipped."""
         return self._found().facts.skipped
 
-    def records(self) -> Iterator[Record]:
+    def records(self, first: int = 0) -> Iterator[Record]:
         """The records in order, read as they are asked for.
+
+        Args:
+            first: Number of the record to begin with, from 0. Those before it are read over, not made.
 
         Raises:
             What `scan` raises; InvalidDataError when a file has changed since.
         """
-        for records, _ in self._built():
+        for records, _ in self._built(first):
             yield from records
 
     def __iter__(self) -> Iterator[Record]:
@@ -135,8 +138,8 @@ class Dataset:
             self._findings = Scan(self._parts, self._options, self._fields, self._condition).run()
         return self._findings
 
-    def _built(self) -> Iterator[tuple[list[Record], list[bytes | None]]]:
-        """Records and the lines they were read from, chunk by chunk."""
+    def _built(self, first: int = 0) -> Iterator[tuple[list[Record], list[bytes | None]]]:
+        """Records from number `first` on and the lines they were read from, chunk by chunk."""
         found = self._found()
         suffixes = _Suffixes(found)
         left = found.facts.rows
@@ -153,7 +156,12 @@ class Dataset:
                 start = found.facts.rows - left
                 wanted = None if found.chosen is None else found.chosen[start : start + len(chunk.rows)]
                 left -= len(chunk.rows)
-                yield self._build(part, chunk, wanted, suffixes)
+                chosen = len(chunk.rows) if wanted is None else sum(wanted)
+                # Equal rows are told apart by their order, so that where there are some all must be looked at.
+                if chosen > first or suffixes:
+                    records, raw = self._build(part, chunk, wanted, suffixes)
+                    yield records[first:], raw[first:]
+                first = max(0, first - chosen)
                 if left == 0:
                     break
         if left:

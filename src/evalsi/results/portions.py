@@ -19,16 +19,25 @@ class Portion(NamedTuple, Generic[T]):
     is_stored: bool
 
 
-def portions(items: Iterable[T], stored: Mapping[int, int], rows: int) -> Iterator[Portion[T]]:
+def stored_beginning(stored: Mapping[int, int]) -> int:
+    """Rows from the first one on that an earlier try stored without a gap: where work begins again."""
+    row = 0
+    while stored.get(row):
+        row += stored[row]
+    return row
+
+
+def portions(items: Iterable[T], stored: Mapping[int, int], rows: int, *, first_row: int = 0) -> Iterator[Portion[T]]:
     """The items in order, in portions.
 
     Args:
+        first_row: The row of the first item.
         stored: Rows by first row of what an earlier try stored.
         rows: The most rows of a new portion.
     """
     source = iter(items)
     starts = sorted(stored)
-    row = 0
+    row = first_row
     while True:
         after = bisect_right(starts, row)
         wanted = stored.get(row) or (min(rows, starts[after] - row) if after < len(starts) else rows)

@@ -70,6 +70,8 @@ class Work:
     judges: Callable[[], list[JudgeManifest]] = list
     """The judges with what they have used so far."""
     target_usage: Callable[[], Usage | None] = lambda: None
+    stands: Callable[[GradedRows], bool] = lambda _rows: True
+    """Whether rows that an earlier try had stored stay as they are; those that do not are done again."""
     on_recalled: Callable[[GradedRows], None] | None = None
     """Called with rows that an earlier try had stored, before this one begins."""
     on_progress: Callable[[Progress], None] | None = None
@@ -262,11 +264,13 @@ class RunRecorder:
             return None
 
     def _recall(self) -> None:
-        """Counts what an earlier try had stored."""
+        """Counts what an earlier try had stored, as far as it stands."""
         for segment in self._work.store.segments(self.run_id):
             if segment.index == WHOLE:
                 continue
             rows = rows_of(segment)
+            if not self._work.stands(rows):
+                continue
             self.stored[segment.first_row] = segment.rows
             self.summary.add(segment.first_row, segment.rows, rows.columns, lambda rows=rows: rows.records)
             if self.trials.counts_trials:

@@ -1,4 +1,4 @@
-"""Repeated trials: pass@k and pass^k over scored trials, and how much trials of one record differ.
+"""Repeated trials: pass@k and pass^k over scored trials, and how much trials of one record differ beside the records.
 
 A trial that errored leaves the count of its record: it is neither a pass nor a failure. A record with fewer than k
 scored trials has no value for k, is left out, and is counted.
@@ -8,29 +8,53 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import msgspec
+import numpy as np
 
 from evalsi.engine.columns import SCORED, EvaluatorColumns
 from evalsi.engine.summary import confidence_interval
-from evalsi.schema import MetricKind, MetricSummary, Record
-from evalsi.stats import pass_rate
+from evalsi.schema import MetricKind, MetricSummary, Record, TrialVariance
+from evalsi.stats import VarianceComponents, pass_rate, variance_components
+
+
+@dataclass(slots=True)
+class _Trials:
+    """The scored trials of one record in one metric: how many, their mean, and the squared deviations from it."""
+
+    scored: int = 0
+    mean: float = 0.0
+    squares: float = 0.0
+
+    def add(self, value: float) -> None:
+        """One more trial. Source: Welford (1962)."""
+        self.scored += 1
+        step = value - self.mean
+        self.mean += step / self.scored
+        self.squares += step * (value - self.mean)
+
+    @property
+    def passed(self) -> int:
+        """Of a verdict: the trials that passed."""
+        return round(self.mean * self.scored)
 
 
 @dataclass(slots=True)
 class _Metric:
     evaluator: str
     ref: str
-    records: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
-    """By record: scored trials, passed trials."""
+    records: dict[str, _Trials] = field(default_factory=dict[str, _Trials])
+    is_verdict: bool = True
+
+    def counts(self) -> list[tuple[int, int]]:
+        return [(each.scored, each.passed) for each in self.records.values()]
 
 
 class TrialTally:
-    """Counts the verdicts of every record over its trials."""
+    """Counts the values of every record over its trials."""
 
     def __init__(self, trials: int, *, level: float) -> None:
         self._trials = trials
         self._level = level
         self._metrics: dict[str, _Metric] = {}
-        self._binary: dict[str, bool] = {}
 
     @property
     def counts_trials(self) -> bool:
@@ -43,33 +67,33 @@ class TrialTally:
             return
         for evaluator in columns:
             for output, column in evaluator.columns.items():
-                name = evaluator.metric(output)
-                self._binary[name] = self._binary.get(name, True) and column.kind == "passed"
-                if column.kind != "passed":
+                if column.kind not in ("passed", "number"):
                     continue
+                name = evaluator.metric(output)
                 metric = self._metrics.setdefault(name, _Metric(evaluator.evaluator, evaluator.ref))
-                for row, record in enumerate(records):
-                    scored, passed = metric.records.get(record.id, (0, 0))
-                    if evaluator.outcomes[row] == SCORED:
-                        scored, passed = scored + 1, passed + (column.values[row] == 1.0)
-                    metric.records[record.id] = (scored, passed)
+                metric.is_verdict &= column.kind == "passed"
+                for record, value, outcome in zip(records, column.values, evaluator.outcomes, strict=True):
+                    trials = metric.records.setdefault(record.id, _Trials())
+                    if outcome == SCORED and value == value:  # not NaN: scored, but without this output
+                        trials.add(value)
 
     def counts(self, metric: str) -> list[tuple[int, int]]:
         """(scored trials, passed trials) of every record; [] for a metric that is no verdict."""
-        return list(self._metrics[metric].records.values()) if metric in self._metrics else []
+        found = self._metrics.get(metric)
+        return found.counts() if found is not None and found.is_verdict else []
 
     def completed(self, summaries: Sequence[MetricSummary]) -> list[MetricSummary]:
-        """The summaries with a note on how much trials differ, then those of pass@k and pass^k."""
-        return [*(_with_spread(each, self.counts(each.metric)) for each in summaries), *self.summaries()]
+        """The summaries with how much trials differ, then those of pass@k and pass^k."""
+        return [*(self._with_spread(each) for each in summaries), *self.summaries()]
 
     def summaries(self) -> list[MetricSummary]:
         """`metric.pass@k` and `metric.pass^k` for k = the number of trials, of every verdict."""
         found: list[MetricSummary] = []
         for name, metric in self._metrics.items():
-            if not self._binary[name]:
+            if not metric.is_verdict:
                 continue
             for sign, kind in (("@", "any"), ("^", "all")):
-                rate = pass_rate(list(metric.records.values()), self._trials, kind, self._level)  # pyright: ignore[reportArgumentType]
+                rate = pass_rate(metric.counts(), self._trials, kind, self._level)  # pyright: ignore[reportArgumentType]
                 notes = [rate.estimate.reason] if rate.estimate.reason else []
                 if rate.records_short:
                     notes.append(f"{rate.records_short} records have fewer than {self._trials} scored trials")
@@ -91,15 +115,47 @@ class TrialTally:
                 )
         return found
 
+    def _with_spread(self, summary: MetricSummary) -> MetricSummary:
+        """The summary with the variance of trials beside that of records, and what both say in words."""
+        metric = self._metrics.get(summary.metric)
+        if metric is None:
+            return summary
+        scored = [each for each in metric.records.values() if each.scored]
+        found = variance_components(
+            np.array([each.scored for each in scored], dtype=np.int64),
+            np.array([each.mean for each in scored], dtype=np.float64),
+            np.array([each.squares for each in scored], dtype=np.float64),
+        )
+        notes = [*summary.notes]
+        if metric.is_verdict and (several := [each for each in scored if each.scored > 1]):
+            mixed = sum(0 < each.passed < each.scored for each in several)
+            notes.append(f"{mixed} of {len(several)} records with several scored trials both passed and failed")
+        if found is None:
+            return msgspec.structs.replace(summary, notes=notes)
+        notes.append(_in_words(found))
+        return msgspec.structs.replace(
+            summary,
+            notes=notes,
+            trial_variance=TrialVariance(
+                between_records=found.between,
+                within_records=found.within,
+                intraclass_correlation=found.intraclass_correlation,
+                records=found.records,
+                trials=found.trials,
+            ),
+        )
 
-def _with_spread(summary: MetricSummary, counts: Sequence[tuple[int, int]]) -> MetricSummary:
-    """The summary with a note on how much trials of one record differ: the share of records that pass and fail."""
-    mixed = sum(0 < passed < scored for scored, passed in counts)
-    several = sum(scored > 1 for scored, _ in counts)
-    if not several:
-        return summary
-    note = f"{mixed} of {several} records with several scored trials both passed and failed"
-    return msgspec.structs.replace(summary, notes=[*summary.notes, note])
+
+def _in_words(found: VarianceComponents) -> str:
+    """What the variances say about asking more often and about asking about more."""
+    share, by_trials, by_records = found.intraclass_correlation, found.narrowing(trials=2), found.narrowing(records=2)
+    if share is None or by_trials is None or by_records is None:
+        return "no variance between records or between trials of one record"
+    return (
+        f"variance {found.between:.3g} between records, {found.within:.3g} between trials of one record "
+        f"(intraclass correlation {share:.2f}): twice the trials would narrow the interval by about {by_trials:.0%}, "
+        f"twice the records by {by_records:.0%}"
+    )
 
 
 def trial_of(record: Record) -> int:

@@ -8,6 +8,7 @@ killed run is continued exactly, and only the rows in flight are in memory.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import cast
 
 import msgspec
@@ -16,7 +17,7 @@ from evalsi.core.canonical import digest
 from evalsi.core.clock import Clock
 from evalsi.core.errors import InvalidDataError, MeasurementError, ProviderError
 from evalsi.datasets import Dataset
-from evalsi.engine.columns import EvaluatorColumns, assemble
+from evalsi.engine.columns import ERROR, EvaluatorColumns, assemble
 from evalsi.engine.evaluate import STOP_POLL_S, Evaluation, GradedBatch, Lanes, RecordBatch, StopGrace
 from evalsi.engine.panel import Panel
 from evalsi.engine.summary import SummaryBuilder, SummaryPlan
@@ -24,12 +25,12 @@ from evalsi.engine.unmeasured import cancelled_columns, failed_columns
 from evalsi.ports.run_store import RunStore
 from evalsi.ports.target import Answer, Target, TargetTask
 from evalsi.results.graded_run import GradedRun
-from evalsi.results.portions import portions
+from evalsi.results.portions import portions, stored_beginning
 from evalsi.results.recorder import Progress, RunRecorder, Work, total_usage
 from evalsi.results.stored_rows import GradedRows, rows_of
 from evalsi.run.budget_watch import BudgetWatch, RunBudget
 from evalsi.run.gates.decide import GatePlan, decide_gates
-from evalsi.run.kept_answers import decode_outcome, encode_outcome, is_final
+from evalsi.run.kept_answers import decode_outcome, encode_outcome, is_final, is_lasting
 from evalsi.schema import (
     DatasetManifest,
     ErrorKind,
@@ -44,8 +45,8 @@ from evalsi.schema import (
 )
 
 CHUNK_ROWS = 128
-MOST_UNWRITTEN_CHUNKS = 4
-"""Graded chunks that may wait for the store before no further question is asked."""
+LEAST_UNWRITTEN_CHUNKS = 4
+"""Graded chunks that may wait for the store before no further question is asked: this many, or all that can be in flight."""
 RECORDED_CHUNK_ROWS = 1024
 """Rows per chunk where the outputs are in the dataset and nothing waits."""
 
@@ -75,6 +76,8 @@ class RunJob:
     resume: bool = True
     continues: str = ""
     """Continue this run and no other."""
+    retry_errors: bool = False
+    """Ask again, when a run is continued, where the infrastructure failed and that was stored."""
     judges: Callable[[], list[JudgeManifest]] = list
     on_progress: Callable[[Progress], None] | None = None
     stopped: Callable[[], bool] = lambda: False
@@ -201,6 +204,7 @@ class _Execution:
             continues=job.continues,
             judges=job.judges,
             target_usage=lambda: self.watch.total() if job.target is not None else None,
+            stands=_has_no_passing_error if job.retry_errors else lambda _rows: True,
             on_recalled=self._count_usage,
             on_progress=job.on_progress,
         )
@@ -210,14 +214,22 @@ class _Execution:
         self._next_row = 0
 
     def batches(self, rows: int) -> Iterator[tuple[RecordBatch, bool]]:
-        """(rows to come, whether an earlier try stored them), in order. What was asked about then is only counted here:
-        with its answer, it is in the store.
+        """(rows to come, whether an earlier try stored them), in order. What was asked about then comes without its
+        records: with its answer, it is in the store. A beginning that nobody looks at any more does not come at all.
         """
-        source = ((record, trial) for record in self.job.dataset.records() for trial in range(self.job.trials))
-        for first_row, taken, is_stored in portions(source, self.recorder.stored, rows):
-            only_counted = is_stored and self.job.target is not None
-            records = [record if only_counted else self._row(record, trial) for record, trial in taken]
-            yield RecordBatch(first_row, records), is_stored
+        job, stored, begin = self.job, self.recorder.stored, 0
+        if job.target is not None or not self.evaluation.observes:
+            begin = stored_beginning(stored)
+        if self.evaluation.observes:
+            yield from ((RecordBatch(row, []), True) for row in sorted(stored) if row < begin)
+        records = job.dataset.records(begin // job.trials)
+        source = ((record, trial) for record in records for trial in range(job.trials))
+        source = islice(source, begin % job.trials, None)
+        for first_row, taken, is_stored in portions(source, stored, rows, first_row=begin):
+            if is_stored and job.target is not None:
+                yield RecordBatch(first_row, []), True
+            else:
+                yield RecordBatch(first_row, [self._row(record, trial) for record, trial in taken]), is_stored
 
     def recorded_batches(self) -> Iterator[RecordBatch]:
         """The batches still to be graded where nobody is asked."""
@@ -269,10 +281,8 @@ class _Execution:
                     self.watch.add_judged_before(note.usage)
         if self.job.target is None:
             return
-        for line in rows.record_lines:
-            usage = _SPENT.decode(line).usage
-            if usage is not None:
-                self.watch.add(usage)
+        spent = _SPENT.decode_lines(rows.records_jsonl)
+        self.watch.add_all(each.usage for each in spent if each.usage is not None)
 
     def _row(self, record: Record, trial: int) -> Record:
         """The record as this run asks about it. One whose output is there and is graded once stays as it is."""
@@ -284,6 +294,16 @@ class _Execution:
                 run=RunProvenance(run_id=self.recorder.run_id, task_id=f"{record.id}/{trial}", trial=trial)
             ),
         )
+
+
+def _has_no_passing_error(rows: GradedRows) -> bool:
+    """Whether no row of these would end otherwise if it were asked again. (Its neighbours have their answers kept.)"""
+    return not any(
+        not is_lasting(each.notes[row].fault)
+        for each in rows.columns
+        for row, outcome in enumerate(each.outcomes)
+        if outcome == ERROR
+    )
 
 
 class _Spent(msgspec.Struct):
@@ -332,6 +352,7 @@ class _Asking:
         self._in_hand = 0
         """Rows that were taken and are not graded yet."""
         self._most_in_hand = 4 * self._job.concurrency + 2 * CHUNK_ROWS
+        self._most_unwritten = max(LEAST_UNWRITTEN_CHUNKS, 2 * self._job.concurrency // CHUNK_ROWS)
         self._unwritten = 0
         """Chunks that are graded and not in the store yet."""
         self._room = asyncio.Event()
@@ -399,7 +420,7 @@ class _Asking:
     async def _ask_rows(self) -> None:
         while True:
             # Room first and the row then, so that no row is held back while later ones overtake it.
-            while self._in_hand >= self._most_in_hand or self._unwritten >= MOST_UNWRITTEN_CHUNKS:
+            while self._in_hand >= self._most_in_hand or self._unwritten >= self._most_unwritten:
                 self._room.clear()
                 await self._room.wait()
             if self._job.stopped() or self._refusal is not None:

@@ -44,5 +44,13 @@ def decode_outcome(body: bytes) -> Answer | MeasurementError:
 
 
 def is_final(outcome: Answer | MeasurementError) -> bool:
-    """Whether asking again later could end otherwise: a failure of the infrastructure is not kept, so it is asked again."""
-    return isinstance(outcome, Answer) or outcome.fault in (Fault.AGENT, Fault.MODEL, Fault.DATASET)
+    """Whether asking again later could not end otherwise: a failure of the infrastructure is not kept, so it is asked again."""
+    return isinstance(outcome, Answer) or outcome.fault in _FAULTS_OF_THE_ASKED
+
+
+def is_lasting(fault: Fault) -> bool:
+    """Whether an error with this fault would come again: it lies in what is asked or in what measures."""
+    return fault in _FAULTS_OF_THE_ASKED or fault is Fault.EVALUATOR
+
+
+_FAULTS_OF_THE_ASKED = frozenset({Fault.AGENT, Fault.MODEL, Fault.DATASET})

@@ -240,6 +240,7 @@ if TYPE_CHECKING:
         MetricSummary,
         Outcome,
         Score,
+        TrialVariance,
     )
 
 __all__ = [
@@ -439,6 +440,7 @@ __all__ = [
     "TraceQuery",
     "Trajectory",
     "TrialAdvice",
+    "TrialVariance",
     "Unpinned",
     "UpdateRoleRequest",
     "UpdateRoleResponse",
@@ -651,6 +653,7 @@ _HOME = {
     "TraceQuery": "run",
     "Trajectory": "record",
     "TrialAdvice": "results",
+    "TrialVariance": "score",
     "Unpinned": "run",
     "UpdateRoleRequest": "auth_service",
     "UpdateRoleResponse": "auth_service",

@@ -48,6 +48,7 @@ from evalsi.stats.proportion import clopper_pearson, proportion_estimate, wilson
 from evalsi.stats.quantile import quantile_estimate
 from evalsi.stats.subgroup import SubgroupDifference, skewness_of, subgroup_difference
 from evalsi.stats.unseen_mass import unseen_mass
+from evalsi.stats.variance_components import VarianceComponents, variance_components
 
 __all__ = [
     "Binning",
@@ -62,6 +63,7 @@ __all__ = [
     "Resampling",
     "Sensitivity",
     "SubgroupDifference",
+    "VarianceComponents",
     "anytime_p_value",
     "benjamini_hochberg",
     "betting_interval",
@@ -109,5 +111,6 @@ __all__ = [
     "t_interval",
     "t_test_power",
     "unseen_mass",
+    "variance_components",
     "wilson",
 ]

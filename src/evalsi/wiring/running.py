@@ -75,6 +75,8 @@ class RunOptions:
     resume: bool = True
     continues: str = ""
     """Continue this run and no other."""
+    retry_errors: bool = False
+    """Ask again, when a run is continued, where the infrastructure failed and that was stored."""
     replay: str = ""
     """A run whose answers stand in for the target: nobody is asked."""
     argv: Sequence[str] = ()
@@ -119,6 +121,8 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
         recorded = store.find(options.replay).id
         answers = StoredAnswers(stored_run(store, recorded))
         labels[REPLAY_OF] = recorded
+    concurrency = options.concurrency or (spec.target.max_concurrency if spec.target is not None else 0)
+    concurrency = concurrency or DEFAULT_CONCURRENCY
     target: Target | None = answers
     if target is None and spec.target is not None:
         target = make_target(
@@ -130,13 +134,12 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
                 proxy=settings.proxy,
                 pool=pool,
                 fence=settings.fence,
+                concurrency=concurrency,
             ),
             where="spec.target",
         )
     judges = _Judges(spec, settings, use_cache=options.use_cache)
     plan = _summary_plan(spec)
-    concurrency = options.concurrency or (spec.target.max_concurrency if spec.target is not None else 0)
-    concurrency = concurrency or DEFAULT_CONCURRENCY
     main = EvalContext(judge=judges.main, level=plan.level)
     contexts = {name: EvalContext(judge=judge, level=plan.level) for name, judge in judges.named.items()}
     panel = Panel(evaluators=bind_all(document.evaluators.refs, main, contexts), concurrency=concurrency)
@@ -192,6 +195,7 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
         open_baseline=_baselines(store, document.folder) if _names_a_baseline(spec) else None,
         resume=options.resume,
         continues=options.continues,
+        retry_errors=options.retry_errors,
         judges=judges.manifests,
         on_progress=options.on_progress,
         stopped=options.stopped,

@@ -10,11 +10,10 @@ followed, because they could carry the key elsewhere; proxies are those the sett
 import asyncio
 import json
 import re
-import ssl
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar, cast
+from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, cast
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
@@ -22,21 +21,18 @@ import msgspec
 from evalsi.core.address_fence import AddressFence
 from evalsi.core.errors import InvalidSpecError, ProviderError
 from evalsi.core.lone_surrogates import without_surrogates
+from evalsi.infra.models.http_client import HttpClient
+from evalsi.infra.models.http_connection import Failing, HttpError, Response
 from evalsi.infra.models.limits import Limiter, LimiterPool, Limits
 from evalsi.infra.models.payload import words_of_error
 from evalsi.infra.models.retries import CircuitBreaker, RetryPolicy, retry_after_s
 from evalsi.schema import ErrorKind
-
-if TYPE_CHECKING:
-    import aiohttp
-    from aiohttp.abc import AbstractResolver
 
 T = TypeVar("T")
 
 CHECK_S = 4.5
 """Seconds within which `Endpoint.check` knows whether there is anybody."""
 
-_LARGEST_BODY_BYTES = 64 * 1024 * 1024
 _SHOWN_CHARACTERS = 400
 _SHORTEST_SECRET = 4
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key|api)[-_][A-Za-z0-9_\-*]{8,}|\bBearer\s+\S{8,}", re.IGNORECASE)
@@ -135,27 +131,20 @@ class Unreadable(Exception):
 class Incoming:
     """An answer under way, its status good. For one reader, once."""
 
-    def __init__(self, response: "aiohttp.ClientResponse", start_s: float) -> None:
+    def __init__(self, response: Response, start_s: float) -> None:
         self._response = response
         self.headers: Mapping[str, str] = response.headers
+        """By name in lower case."""
         self.start_s = start_s
         """When the question was sent, on the clock of `time.perf_counter`."""
 
     async def content(self) -> bytes:
-        """The whole body."""
-        response = self._response
-        if response.content_length is not None and response.content_length <= _LARGEST_BODY_BYTES:
-            return await response.read()
-        return b"".join([piece async for piece in self.pieces()])
+        """The whole body. Raises: ValueError: it is larger than anything sensible."""
+        return await self._response.read()
 
-    async def pieces(self) -> AsyncGenerator[bytes]:
+    def pieces(self) -> AsyncGenerator[bytes]:
         """The body as it arrives. Raises: ValueError: it is larger than anything sensible."""
-        size = 0
-        async for piece in self._response.content.iter_any():
-            size += len(piece)
-            if size > _LARGEST_BODY_BYTES:
-                raise ValueError(f"a body of more than {_LARGEST_BODY_BYTES} bytes")
-            yield piece
+        return self._response.pieces()
 
 
 Reader: TypeAlias = Callable[[Incoming], Awaitable[T]]
@@ -213,7 +202,8 @@ class _Failure(Exception):
 
 
 class Endpoint:
-    """Posts questions to one provider. Connections open with the first question; `close` ends them.
+    """Posts questions to one provider, for one event loop at a time. Connections open with the first question; `close`
+    ends them.
 
     Args:
         access: Where and how.
@@ -239,7 +229,7 @@ class Endpoint:
         self._pool = pool or LimiterPool()
         self._breaker = CircuitBreaker(access.host, access.retries)
         self._limiters: dict[str, Limiter] = {}
-        self._session: aiohttp.ClientSession | None = None
+        self._client: HttpClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def __repr__(self) -> str:
@@ -293,23 +283,17 @@ class Endpoint:
         Returns: "" or, when the connection was taken but nothing came back in time, a sentence that says so.
         Raises: ProviderError: not reached, not trusted, or the key was not accepted.
         """
-        import aiohttp
-
-        timeout = aiohttp.ClientTimeout(total=CHECK_S, connect=CHECK_S - 0.5)
-        session = self._session_here()
         try:
-            response = await session.request(
-                method, url, allow_redirects=False, proxy=self.access.proxy, timeout=timeout
-            )
+            response = await self._client_here().send(method, url, None, timeout_s=CHECK_S, connect_s=CHECK_S - 0.5)
             try:
-                content = await Incoming(response, 0.0).content() if response.status in (401, 403) else b""
+                content = await response.read() if response.status in (401, 403) else b""
             finally:
                 response.release()
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+        except (HttpError, TimeoutError, ValueError) as error:
             failure = self._no_answer(error)
             if failure.error.kind is ErrorKind.TIMEOUT:
                 return f"{self.access.host} took the connection but did not answer within {CHECK_S:g} s"
-            if failure.at_once or isinstance(error, (aiohttp.ClientResponseError, aiohttp.ClientPayloadError)):
+            if isinstance(error, HttpError) and error.failing in (Failing.DROPPED, Failing.BROKEN_OFF):
                 # Somebody was there to say so; some servers do that at requests they do not know.
                 return failure.error.message
             raise failure.error from error
@@ -319,9 +303,9 @@ class Endpoint:
 
     async def close(self) -> None:
         """Closes the connections; the next question opens new ones."""
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
 
     async def _attempt(
         self, limiter: Limiter, question: Outgoing, read: Reader[T], attempt: int, give_up_s: float
@@ -361,23 +345,15 @@ class Endpoint:
             limiter.leave()
 
     async def _exchange(self, question: Outgoing, read: Reader[T], attempt: int, left_s: float) -> Answer[T]:
-        import aiohttp
-        from yarl import URL
-
-        session = self._session_here()
         start_s = time.perf_counter()
         policy = self.access.retries
-        timeout = session.timeout
-        if left_s < policy.attempt_s:
-            timeout = aiohttp.ClientTimeout(total=max(left_s, 0.001), connect=policy.unreachable_s)
         try:
-            response = await session.request(
+            response = await self._client_here().send(
                 question.method,
-                self._url if question.url is None else URL(question.url, encoded=True),
-                data=question.body,
-                allow_redirects=False,
-                proxy=self.access.proxy,
-                timeout=timeout,
+                question.url or self._url,
+                question.body,
+                timeout_s=max(0.001, min(left_s, policy.attempt_s)),
+                connect_s=policy.unreachable_s,
             )
             incoming = Incoming(response, start_s)
             try:
@@ -392,7 +368,7 @@ class Endpoint:
             if _PAGE.match(error.content):
                 raise self._page(error.content) from error
             raise _Failure(self._error(error.message, error.content, kind=error.kind, retryable=True)) from error
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+        except (HttpError, TimeoutError, ValueError) as error:
             raise self._no_answer(error) from error
         return Answer(
             body=body,
@@ -411,32 +387,27 @@ class Endpoint:
             limiter.too_many(error.retry_after_s)
 
     def _no_answer(self, error: Exception) -> _Failure:
-        import aiohttp
-
         host = self.access.host
-        if isinstance(error, (aiohttp.ServerTimeoutError, TimeoutError)) and not isinstance(
-            error, aiohttp.ConnectionTimeoutError
-        ):
+        if isinstance(error, TimeoutError):
             message = f"{host} did not answer within {self.access.retries.attempt_s:g} s"
             return _Failure(ProviderError(message, kind=ErrorKind.TIMEOUT, retryable=True))
-        if isinstance(error, aiohttp.ConnectionTimeoutError):
-            return _Failure(ProviderError(f"{host} cannot be reached: no connection in time", retryable=True))
-        if isinstance(error, (aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError)):
-            return _Failure(ProviderError(f"{host} cannot be trusted: {self._redacted(str(error))}"))
-        if isinstance(error, aiohttp.ClientConnectorError):
-            reason = error.os_error.strerror or str(error.os_error)
-            return _Failure(ProviderError(f"{host} cannot be reached: {reason}", retryable=True))
-        if isinstance(error, (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)):
-            # Mostly a kept connection that the server had closed: asked again without a pause, and held against nobody.
-            return _Failure(ProviderError(f"{host} closed the connection", retryable=True), at_once=True)
-        message = f"{host} broke off its answer: {self._redacted(str(error))[:_SHOWN_CHARACTERS]}"
-        return _Failure(ProviderError(message, retryable=True))
+        reason = self._redacted(str(error))[:_SHOWN_CHARACTERS]
+        match error.failing if isinstance(error, HttpError) else Failing.BROKEN_OFF:
+            case Failing.NOT_IN_TIME | Failing.UNREACHABLE:
+                return _Failure(ProviderError(f"{host} cannot be reached: {reason}", retryable=True))
+            case Failing.UNTRUSTED:
+                return _Failure(ProviderError(f"{host} cannot be trusted: {reason}"))
+            case Failing.DROPPED:
+                # Mostly a kept connection that the server had closed: asked again without a pause, and held against nobody.
+                return _Failure(ProviderError(f"{host} closed the connection", retryable=True), at_once=True)
+            case Failing.BROKEN_OFF:
+                return _Failure(ProviderError(f"{host} broke off its answer: {reason}", retryable=True))
 
     def _refused(self, status: int, headers: Mapping[str, str], content: bytes) -> _Failure:
         said, code, _ = words_of_error(content)
         exhausted = code == "insufficient_quota"
         if 300 <= status < 400:
-            target = urlsplit(headers.get("Location", "")).netloc or "another address"
+            target = urlsplit(headers.get("location", "")).netloc or "another address"
             error = self._error(f"redirects to {target}, which is not followed", content, status=status)
             error.hint = "use the final address in its place"
             error.kind = ErrorKind.PROVIDER_REJECTED
@@ -452,7 +423,7 @@ class Endpoint:
                 status=status,
                 kind=kind,
                 retryable=(status in _BROKEN_STATUS or status == 429 or status >= 500) and not exhausted,
-                retry_after=retry_after_s(headers.get("Retry-After")),
+                retry_after=retry_after_s(headers.get("retry-after")),
             )
         )
 
@@ -505,35 +476,19 @@ class Endpoint:
             self._limiters[model] = found
         return found
 
-    def _resolver(self) -> "AbstractResolver | None":
-        """None for the usual one."""
-        if self.access.fence is None or not self.access.is_fenced:
-            return None
-        from evalsi.infra.fenced_resolver import FencedResolver
-
-        return FencedResolver(self.access.fence)
-
-    def _session_here(self) -> "aiohttp.ClientSession":
-        """The session of the running event loop, opened when there is none."""
-        loop = asyncio.get_running_loop()
-        if self._session is None or self._loop is not loop:
-            import aiohttp
-
-            context = True if self.access.ca_file is None else ssl.create_default_context(cafile=self.access.ca_file)
+    def _client_here(self) -> HttpClient:
+        """The client of the running event loop, made when there is none."""
+        # Not `get_running_loop` at every question: before Python 3.12 that is a system call.
+        if self._client is None or self._loop is None or not self._loop.is_running():
             # The limiter bounds how many connections there are; a second bound here would only hide its queue.
-            connector = aiohttp.TCPConnector(
-                limit=0, ttl_dns_cache=60, keepalive_timeout=30, ssl=context, resolver=self._resolver()
-            )
-            policy = self.access.retries
-            self._session = aiohttp.ClientSession(
-                connector=connector,
+            self._client = HttpClient(
                 headers=self._headers,
-                cookie_jar=aiohttp.DummyCookieJar(),
-                timeout=aiohttp.ClientTimeout(total=policy.attempt_s, connect=policy.unreachable_s),
-                trust_env=False,
+                proxy=self.access.proxy,
+                ca_file=self.access.ca_file,
+                fence=self.access.fence if self.access.is_fenced else None,
             )
-            self._loop = loop
-        return self._session
+            self._loop = asyncio.get_running_loop()
+        return self._client
 
 
 _MEANINGS = {

@@ -9,7 +9,7 @@ import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
 import msgspec
@@ -289,13 +289,16 @@ def thinking_option(request: ChatRequest) -> dict[str, Any] | None:
 
 def usage_of(given: Any, latency_s: float) -> Usage:
     """The usage of a chat or text completion."""
-    cached = count_of(inner(given, "prompt_tokens_details", "cached_tokens"))
-    cost = inner(given, "cost")
+    if not isinstance(given, dict):
+        return Usage(latency=latency_s)
+    told = cast("dict[str, Any]", given)
+    cached = count_of(inner(told.get("prompt_tokens_details"), "cached_tokens"))
+    cost = told.get("cost")
     return Usage(
-        input_tokens=count_of(inner(given, "prompt_tokens")),
-        output_tokens=count_of(inner(given, "completion_tokens")),
-        cached_input_tokens=cached if cached is not None else count_of(inner(given, "prompt_cache_hit_tokens")),
-        reasoning_tokens=count_of(inner(given, "completion_tokens_details", "reasoning_tokens")),
+        input_tokens=count_of(told.get("prompt_tokens")),
+        output_tokens=count_of(told.get("completion_tokens")),
+        cached_input_tokens=cached if cached is not None else count_of(told.get("prompt_cache_hit_tokens")),
+        reasoning_tokens=count_of(inner(told.get("completion_tokens_details"), "reasoning_tokens")),
         cost_usd=float(cost) if isinstance(cost, (int, float)) and math.isfinite(cost) and cost >= 0 else None,
         latency=latency_s,
     )

@@ -47,7 +47,7 @@ class StreamedBody:
 
 def is_event_stream(incoming: Incoming) -> bool:
     """Whether a stream comes; servers that cannot stream answer with the whole body."""
-    return "text/event-stream" in incoming.headers.get("Content-Type", "")
+    return "text/event-stream" in incoming.headers.get("content-type", "")
 
 
 async def read_events(incoming: Incoming, streamed: StreamedBody) -> AsyncGenerator[dict[str, Any]]:

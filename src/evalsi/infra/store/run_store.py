@@ -7,7 +7,7 @@ compressed before the write lock is taken and read one segment at a time.
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import msgspec
 
@@ -22,6 +22,9 @@ from evalsi.infra.store.transactions import SqlDatabase, Transaction
 from evalsi.infra.store.writer import is_alive, this_process
 from evalsi.ports.run_store import RunPage, RunQuery, RunRow, RunWriter, Segment, SegmentZones
 from evalsi.schema import MetricSummary, RunManifest
+
+if TYPE_CHECKING:
+    from zstandard import ZstdCompressor
 
 T = TypeVar("T")
 
@@ -161,7 +164,8 @@ class SqlRunStore:
         self._database.write(put)
 
     def keep_answers(self, run_id: str, answers: Sequence[tuple[int, bytes]]) -> None:
-        packed = [(run_id, row, self._compress(body)) for row, body in answers]
+        compressor = self._compressor()  # One for all: making one costs more than a short answer does.
+        packed = [(run_id, row, compressor.compress(body)) for row, body in answers]
 
         def put(connection: Transaction) -> None:
             self._touch(connection, run_id)
@@ -385,10 +389,13 @@ class SqlRunStore:
         )
 
     def _compress(self, body: bytes) -> bytes:
+        return self._compressor().compress(body)
+
+    def _compressor(self) -> "ZstdCompressor":
+        """For one thread at a time."""
         import zstandard
 
-        level = self._database.compression_level
-        return zstandard.ZstdCompressor(level=level, write_checksum=True).compress(body)
+        return zstandard.ZstdCompressor(level=self._database.compression_level, write_checksum=True)
 
 
 def _decompress(body: bytes) -> bytes:

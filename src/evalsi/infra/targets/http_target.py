@@ -194,7 +194,7 @@ class HttpTarget:
                 if event.name == "error":
                     raise Unreadable(f"broke off its answer: {event.data[:200]}", event.data.encode())
                 self._take(streamed, event.data)
-        elif incoming.headers.get("Content-Type", "").split(";")[0].strip() in _LINES_TYPES:
+        elif incoming.headers.get("content-type", "").split(";")[0].strip() in _LINES_TYPES:
             rest = b""
             async for piece in incoming.pieces():
                 *lines, rest = (rest + piece).split(b"\n")
@@ -234,7 +234,7 @@ async def _read_body(incoming: Incoming) -> Any:
     try:
         return msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        if "json" in incoming.headers.get("Content-Type", "").lower():
+        if "json" in incoming.headers.get("content-type", "").lower():
             raise Unreadable("answered with a body that is no JSON", content) from error
     try:
         return content.decode()

@@ -68,6 +68,7 @@ class Surroundings:
         proxy: Address of an HTTP proxy; "" connects directly.
         pool: Rate limits shared with judges and other targets of the process.
         fence: Where addresses of the spec may lead; None for anywhere.
+        concurrency: Questions that will be in flight at once; the default bound of a provider is never below it.
     """
 
     secret: Callable[[str], str] = _no_secret
@@ -77,6 +78,7 @@ class Surroundings:
     ca_file: str | None = None
     pool: LimiterPool = field(default_factory=LimiterPool)
     fence: AddressFence | None = None
+    concurrency: int = 1
 
 
 def make_target(spec: TargetSpec | None, around: Surroundings, *, where: str = "target") -> Target:
@@ -276,7 +278,7 @@ def _access(
     limits = Limits(
         requests_per_minute=spec.requests_per_minute or None,
         tokens_per_minute=spec.tokens_per_minute or None,
-        max_concurrency=spec.max_concurrency or DEFAULT_CONCURRENCY,
+        max_concurrency=spec.max_concurrency or max(DEFAULT_CONCURRENCY, around.concurrency),
     )
     headers = {name: around.secret(variable) for name, variable in spec.headers_env.items()}
     try:

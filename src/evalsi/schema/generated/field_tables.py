@@ -563,6 +563,14 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
         ("evaluator_ref", "evaluatorRef", "string", "plain", "", "", False),
         ("unit", "unit", "string", "plain", "", "", False),
         ("notes", "notes", "string", "list", "", "", False),
+        ("trial_variance", "trialVariance", "message", "optional", "TrialVariance", "", False),
+    ),
+    "TrialVariance": (
+        ("between_records", "betweenRecords", "double", "plain", "", "", False),
+        ("within_records", "withinRecords", "double", "plain", "", "", False),
+        ("intraclass_correlation", "intraclassCorrelation", "double", "optional", "", "", False),
+        ("records", "records", "int64", "plain", "", "", False),
+        ("trials", "trials", "int64", "plain", "", "", False),
     ),
     "ConfidenceInterval": (
         ("low", "low", "double", "plain", "", "", False),

@@ -197,6 +197,7 @@ if TYPE_CHECKING:
         TraceQuery,
         Trajectory,
         TrialAdvice,
+        TrialVariance,
         Unpinned,
         UpdateRoleRequest,
         UpdateRoleResponse,
@@ -2509,6 +2510,9 @@ def rest_MetricSummary(m: MetricSummary) -> dict[str, Any]:
     v = m.max
     if v is not None:
         d["max"] = v
+    v = m.trial_variance
+    if v is not None:
+        d["trialVariance"] = rest_TrialVariance(v)
     return d
 
 
@@ -2564,6 +2568,34 @@ def file_MetricSummary(m: MetricSummary) -> dict[str, Any]:
         d["unit"] = m.unit
     if m.notes:
         d["notes"] = m.notes
+    v = m.trial_variance
+    if v is not None:
+        d["trial_variance"] = file_TrialVariance(v)
+    return d
+
+
+def rest_TrialVariance(m: TrialVariance) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "betweenRecords": m.between_records,
+        "withinRecords": m.within_records,
+        "records": m.records,
+        "trials": m.trials,
+    }
+    v = m.intraclass_correlation
+    if v is not None:
+        d["intraclassCorrelation"] = v
+    return d
+
+
+def file_TrialVariance(m: TrialVariance) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["between_records"] = m.between_records
+    d["within_records"] = m.within_records
+    v = m.intraclass_correlation
+    if v is not None:
+        d["intraclass_correlation"] = v
+    d["records"] = m.records
+    d["trials"] = m.trials
     return d
 
 
@@ -5949,6 +5981,7 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "TraceQuery": rest_TraceQuery,
     "Trajectory": rest_Trajectory,
     "TrialAdvice": rest_TrialAdvice,
+    "TrialVariance": rest_TrialVariance,
     "Unpinned": rest_Unpinned,
     "UpdateRoleRequest": rest_UpdateRoleRequest,
     "UpdateRoleResponse": rest_UpdateRoleResponse,
@@ -6148,6 +6181,7 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "TraceQuery": file_TraceQuery,
     "Trajectory": file_Trajectory,
     "TrialAdvice": file_TrialAdvice,
+    "TrialVariance": file_TrialVariance,
     "Unpinned": file_Unpinned,
     "UpdateRoleRequest": file_UpdateRoleRequest,
     "UpdateRoleResponse": file_UpdateRoleResponse,

@@ -18,6 +18,7 @@ __all__ = [
     "MetricSummary",
     "Outcome",
     "Score",
+    "TrialVariance",
 ]
 
 
@@ -249,6 +250,25 @@ class MetricSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """Unit of the values, for example "s" or "usd"; empty for plain numbers."""
     notes: list[str] = []
     """What a reader must know about the figures, for example why there is no interval."""
+    trial_variance: TrialVariance | None = None
+    """Where the variance of repeated trials comes from; absent without them."""
+
+
+class TrialVariance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """Where the variance of repeated trials comes from: records that differ, or trials of one record that differ. A
+    one-way random-effects model, estimated by analysis of variance.
+    """
+
+    between_records: float = 0.0
+    """Variance of the records' own means; 0 where the estimate falls below it."""
+    within_records: float = 0.0
+    """Variance of the trials of one record."""
+    intraclass_correlation: float | None = None
+    """Share of the variance that lies between records, ICC(1); absent where nothing varies."""
+    records: Int64 = 0
+    """Records with a scored trial."""
+    trials: Int64 = 0
+    """Scored trials of them all."""
 
 
 class ConfidenceInterval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

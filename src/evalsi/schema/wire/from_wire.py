@@ -204,6 +204,7 @@ from evalsi.schema import (
     TraceQuery,
     Trajectory,
     TrialAdvice,
+    TrialVariance,
     Unpinned,
     UpdateRoleRequest,
     UpdateRoleResponse,
@@ -1054,6 +1055,17 @@ def read_MetricSummary(w):
         evaluator_ref=w.evaluator_ref,
         unit=w.unit,
         notes=list(w.notes),
+        trial_variance=read_TrialVariance(w.trial_variance) if w.HasField("trial_variance") else None,
+    )
+
+
+def read_TrialVariance(w):
+    return TrialVariance(
+        between_records=w.between_records,
+        within_records=w.within_records,
+        intraclass_correlation=w.intraclass_correlation if w.HasField("intraclass_correlation") else None,
+        records=w.records,
+        trials=w.trials,
     )
 
 
@@ -2348,6 +2360,7 @@ READS: dict[str, Callable[[Any], Any]] = {
     "TraceQuery": read_TraceQuery,
     "Trajectory": read_Trajectory,
     "TrialAdvice": read_TrialAdvice,
+    "TrialVariance": read_TrialVariance,
     "Unpinned": read_Unpinned,
     "UpdateRoleRequest": read_UpdateRoleRequest,
     "UpdateRoleResponse": read_UpdateRoleResponse,

@@ -1548,6 +1548,28 @@ def fill_MetricSummary(s, w):
     v = s.notes
     if v:
         w.notes.extend(v)
+    v = s.trial_variance
+    if v is not None:
+        w.trial_variance.SetInParent()
+        fill_TrialVariance(v, w.trial_variance)
+
+
+def fill_TrialVariance(s, w):
+    v = s.between_records
+    if v:
+        w.between_records = v
+    v = s.within_records
+    if v:
+        w.within_records = v
+    v = s.intraclass_correlation
+    if v is not None:
+        w.intraclass_correlation = v
+    v = s.records
+    if v:
+        w.records = v
+    v = s.trials
+    if v:
+        w.trials = v
 
 
 def fill_ConfidenceInterval(s, w):
@@ -3930,6 +3952,7 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "TraceQuery": fill_TraceQuery,
     "Trajectory": fill_Trajectory,
     "TrialAdvice": fill_TrialAdvice,
+    "TrialVariance": fill_TrialVariance,
     "Unpinned": fill_Unpinned,
     "UpdateRoleRequest": fill_UpdateRoleRequest,
     "UpdateRoleResponse": fill_UpdateRoleResponse,
