@@ -100,6 +100,30 @@ def _measure_batch(evaluator: BoundEvaluator, records: Sequence[Record], builder
         builder.put(row, value)
 
 
+def measure_quickly(evaluator: BoundEvaluator, records: Sequence[Record], builder: ColumnsBuilder) -> list[int]:
+    """Settles the records on which the evaluator can say its value at once; the rows of all others, in order."""
+    call = evaluator.call_quickly
+    if call is None:
+        return list(range(len(records)))
+    check = requirement_check(evaluator.definition.requires)
+    rest: list[int] = []
+    for row, record in enumerate(records):
+        reason = check(record) if check is not None else None
+        if reason is not None:
+            builder.skip(row, reason)
+            continue
+        try:
+            value = call(record)
+        except Exception as error:
+            record_failure(builder, row, error)
+            continue
+        if value is None:
+            rest.append(row)
+        else:
+            builder.put(row, value)
+    return rest
+
+
 def measure_row(
     evaluator: BoundEvaluator, builder: ColumnsBuilder, row: int, record: Record, baseline: Record | None
 ) -> None:

@@ -43,6 +43,9 @@ class BoundEvaluator:
     params: Any
     call: Callable[..., Any] | None
     call_batch: Callable[[Sequence[Record]], Sequence[Any]] | None = None
+    call_quickly: Callable[[Record], Any] | None = None
+    """Record scope: the value where it takes short, bounded time to say, else None, and then `call` is made where it can
+    be killed. An evaluator class writes it as `evaluate_quickly`."""
     instance: Any = None
     is_async: bool = False
     bounded: bool = False
@@ -134,6 +137,7 @@ def bind(
         params=checked,
         call=call,
         call_batch=call_batch,
+        call_quickly=getattr(instance, "evaluate_quickly", None) if definition.scope is Scope.RECORD else None,
         instance=instance,
         is_async=definition.is_async,
         bounded=bool(getattr(instance, "bounded", definition.bounded)),
