@@ -15,7 +15,7 @@ import msgspec
 from evalsi.core.canonical import digest
 from evalsi.core.errors import InvalidParamsError, UsageError, crossing
 from evalsi.evaluators.api import Definition, EvalContext
-from evalsi.schema import EvaluatorManifest, EvaluatorRef, MetricSpec, Record, Requirements, Scheduling, Scope
+from evalsi.schema import EvaluatorManifest, EvaluatorRef, IsolationLevel, MetricSpec, Record, Requirements, Scheduling, Scope
 
 _SUBJECTS = {
     Scope.SPAN: ("step", "record"),
@@ -161,10 +161,11 @@ def manifest_of(definition: Definition) -> EvaluatorManifest:
             context="context" in requires,
             trajectory="trajectory" in requires,
             judge="judge" in requires,
+            isolation=IsolationLevel.CONFINED if "sandbox" in requires else IsolationLevel.UNSPECIFIED,
         ),
         outputs=list(definition.outputs),
         params_schema=params_schema(definition),
-        scheduling=Scheduling(pool="judge" if "judge" in requires else "cpu"),
+        scheduling=Scheduling(pool="judge" if "judge" in requires else "sandbox" if "sandbox" in requires else "cpu"),
     )
 
 

@@ -18,6 +18,7 @@ from evalsi.core.errors import RewardFailedError
 from evalsi.engine.columns import CANCELLED, ERROR, SCORED, EvaluatorColumns
 from evalsi.engine.evaluate import Evaluation, Lanes, RecordBatch
 from evalsi.engine.panel import Panel
+from evalsi.ports.closable import Closable
 from evalsi.ports.reply_cache import ReplyCache
 from evalsi.reward.reward_plan import GATE_FAILED, RewardPart, RewardPlan
 from evalsi.schema import Record, Reward, RewardComponentResult, RewardComponentStatus, RewardOnError
@@ -38,10 +39,14 @@ class RewardScorer:
         plan: What is measured and how it is composed.
         panel: A panel of all the plan's evaluators: its limits are applied to the gates and to the rest.
         cache: Where values are shared with other processes; None keeps nothing, not in memory either.
+        lent: What evaluators were lent, closed with the scorer.
     """
 
-    def __init__(self, plan: RewardPlan, panel: Panel, cache: ReplyCache | None) -> None:
+    def __init__(
+        self, plan: RewardPlan, panel: Panel, cache: ReplyCache | None, *, lent: Sequence[Closable] = ()
+    ) -> None:
         self.plan = plan
+        self._lent = lent
         self._cache = cache
         self._fingerprint = plan.fingerprint().encode()
         self._packing = struct.Struct(f"<{len(plan.parts)}d")
@@ -80,6 +85,8 @@ class RewardScorer:
     async def close(self) -> None:
         for stage in self._stages:
             await stage.close()
+        for each in self._lent:
+            await each.close()
         if self._cache is not None:
             await asyncio.to_thread(self._cache.close)
 

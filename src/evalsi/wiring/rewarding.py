@@ -17,6 +17,7 @@ from evalsi.schema import RewardOnError, RewardSpec
 from evalsi.score.request import JudgeChoice, judge_of
 from evalsi.settings import Settings
 from evalsi.wiring import make_judge
+from evalsi.wiring.sandboxing import make_sandbox_host
 
 _USUAL_DEADLINE_S = 60.0
 _CONCURRENCY = 64
@@ -36,7 +37,8 @@ def make_reward_scorer(
     checked = check_spec(spec)
     asked = any("judge" in one.definition.requires for one in checked)
     lent = _judge(spec, settings, judge) if asked else None
-    context = EvalContext(judge=lent)
+    sandbox = make_sandbox_host(settings) if any("sandbox" in one.definition.requires for one in checked) else None
+    context = EvalContext(judge=lent, sandbox=sandbox)
     parts = tuple(_part(one, context) for one in checked)
     plan = RewardPlan(
         name=spec.name or "reward",
@@ -54,7 +56,8 @@ def make_reward_scorer(
         asking_deadline_s=plan.deadline_s,
         concurrency=_CONCURRENCY,
     )
-    return RewardScorer(plan, panel, None if spec.disable_cache else _cache(settings))
+    cache = None if spec.disable_cache else _cache(settings)
+    return RewardScorer(plan, panel, cache, lent=[each for each in (lent, sandbox) if each is not None])
 
 
 def _part(checked: CheckedComponent, context: EvalContext) -> RewardPart:

@@ -87,6 +87,8 @@ _GREEK = {
 }  # fmt: skip
 _SEPARATING_WORDS = {"and", "or"}
 _MATRICES = {"matrix", "pmatrix", "bmatrix", "smallmatrix", "array", "Bmatrix"}
+_SHORT_UNITS = {"cm", "mm", "km", "kg", "mg", "ms", "min", "hr", "hrs", "ft", "lb", "lbs", "oz", "ml", "yd", "mph", "deg"}
+"""Units that are shorter than a word and no products of variables when they follow a space."""
 _FEWEST_LETTERS_OF_A_WORD = 4
 
 
@@ -324,6 +326,9 @@ class _Reader:
             and _split_function(name) is None
         )
 
+    def _is_unit(self, letters: str) -> bool:
+        return letters in _SHORT_UNITS or self._is_word(letters)
+
     def _structure(self) -> Meaning | None:
         """A tuple, set, interval or matrix, where the side begins with one. None leaves the place as it was."""
         token = self._peek()
@@ -426,7 +431,7 @@ class _Reader:
                 self._place += 1
                 inner += f"^{self._argument_text()}"
             return Quantity(scalar, _unit(inner))
-        if token.kind == "letters" and token.spaced and self._is_word(token.text):
+        if token.kind == "letters" and token.spaced and self._is_unit(token.text):
             return Quantity(scalar, _unit(" ".join(self._following_words())))
         return scalar
 
@@ -479,15 +484,15 @@ class _Reader:
         right = self._factor()
         if whole and token.text in _FRACTIONS and _is_proper(right):
             return Operation("+", found, right)
-        if whole and token.kind == "number":
-            if not self._at_end() and self._peek().text == "/" and token.spaced:
+        if token.kind == "number" and isinstance(found, Number):
+            if whole and not self._at_end() and self._peek().text == "/" and token.spaced:
                 return Operation("*", found, right)  # `_mixed` makes a mixed number of it once the divisor is known
             self._fail("two numbers beside each other")
         return Operation("*", found, right)
 
     def _begins_factor(self, token: _Token) -> bool:
         if token.kind == "letters":
-            return token.text.lower() not in _SEPARATING_WORDS and not (token.spaced and self._is_word(token.text))
+            return token.text.lower() not in _SEPARATING_WORDS and not (token.spaced and self._is_unit(token.text))
         if token.kind == "number" or token.text in ("(", "{", "[", "\\{"):
             return token.text not in ("[", "\\{")
         if token.text == "|":
