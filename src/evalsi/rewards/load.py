@@ -89,11 +89,13 @@ class LoadedReward:
 
         Raises: RewardFailedError: a part failed, and the spec says raise.
         """
-        return asyncio.run_coroutine_threadsafe(self._scorer.score(rollouts), self._running()).result()
+        loop = self._running()
+        return asyncio.run_coroutine_threadsafe(self._scorer.score(rollouts), loop).result()
 
     async def ascore(self, rollouts: Sequence[Record]) -> list[Reward]:
         """`score` for a running event loop: other tasks go on meanwhile."""
-        future = asyncio.run_coroutine_threadsafe(self._scorer.score(rollouts), self._running())
+        loop = self._running()
+        future = asyncio.run_coroutine_threadsafe(self._scorer.score(rollouts), loop)
         return await asyncio.wrap_future(future)
 
     async def acall(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:

@@ -1,6 +1,5 @@
 """`python-syntax`: the program in the answer is Python that compiles."""
 
-import ast
 import warnings
 
 from evalsi.evaluators.api import Record, Score, evaluator, output
@@ -38,7 +37,7 @@ class PythonSyntax:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                compile(source, "program.py", "exec", ast.PyCF_DONT_IMPLY_DEDENT, dont_inherit=True)
+                compile(source, "program.py", "exec", dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
             why = error.msg if isinstance(error, SyntaxError) else str(error)
