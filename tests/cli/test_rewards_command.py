@@ -38,10 +38,14 @@ def test_a_wrong_spec_is_one_sentence_with_its_place(tmp_path: Path) -> None:
 def test_a_diagnosis_says_why_it_cannot_tell(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
     evalsi("rewards", "score", "--spec", "reward.yaml", "--data", "rollouts.jsonl", "--output", "r.jsonl", cwd=folder)
-    ran = evalsi("rewards", "diagnose", "--data", "rollouts.jsonl", "--rewards", "r.jsonl", "--format", "json", cwd=folder)
+    ran = evalsi(
+        "rewards", "diagnose", "--data", "rollouts.jsonl", "--rewards", "r.jsonl", "--format", "json", cwd=folder
+    )
     signs = {sign["name"]: sign for sign in json.loads(ran.out)}
     assert signs["heldout-shortfall"]["estimate"]["value"] is None
     assert "8 rollouts" in signs["heldout-shortfall"]["estimate"]["reason"]
-    again = evalsi("rewards", "diagnose", "--data", "rollouts.jsonl", "--rewards", "r.jsonl", "--step", "stpe", cwd=folder)
+    again = evalsi(
+        "rewards", "diagnose", "--data", "rollouts.jsonl", "--rewards", "r.jsonl", "--step", "stpe", cwd=folder
+    )
     assert again.status == 2
     assert "did you mean 'step'" in again.err

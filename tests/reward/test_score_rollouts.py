@@ -127,12 +127,12 @@ def test_scaling_all_weights_scales_the_total(weights: list[float], factor: floa
 
     def total(scale: float) -> float:
         parts = tuple(
-            RewardPart(name=name, evaluator=bound("length"), output="", weight=weight * scale, is_gate=False, threshold=1)
+            RewardPart(
+                name=name, evaluator=bound("length"), output="", weight=weight * scale, is_gate=False, threshold=1
+            )
             for name, weight in zip("ab", weights, strict=True)
         )
-        plan = RewardPlan(
-            name="r", parts=parts, floor=0, on_error=RewardOnError.RAISE, clip=None, deadline_s=1
-        )
+        plan = RewardPlan(name="r", parts=parts, floor=0, on_error=RewardOnError.RAISE, clip=None, deadline_s=1)
         found = plan.compose("x", {name: RewardComponentResult(value=0.5) for name in "ab"}).total
         assert found is not None
         return found

@@ -63,10 +63,16 @@ def score(spec: str, data: str, output: str | None, limit: int | None) -> None:
 
 @rewards.command()
 @click.option("--data", required=True, metavar="DATA", help="The rollouts, with their training step in a column.")
-@click.option("--rewards", "given", required=True, metavar="FILE", help="Their rewards, as `rewards score` writes them.")
+@click.option(
+    "--rewards", "given", required=True, metavar="FILE", help="Their rewards, as `rewards score` writes them."
+)
 @click.option("--step", default="step", show_default=True, metavar="NAME", help="Column of the training step.")
 @click.option(
-    "--heldout", default="heldout", show_default=True, metavar="NAME", help="Column of a score the reward knows nothing of."
+    "--heldout",
+    default="heldout",
+    show_default=True,
+    metavar="NAME",
+    help="Column of a score the reward knows nothing of.",
 )
 @click.option(
     "--confidence",

@@ -15,7 +15,16 @@ import msgspec
 from evalsi.core.canonical import digest
 from evalsi.core.errors import InvalidParamsError, UsageError, crossing
 from evalsi.evaluators.api import Definition, EvalContext
-from evalsi.schema import EvaluatorManifest, EvaluatorRef, IsolationLevel, MetricSpec, Record, Requirements, Scheduling, Scope
+from evalsi.schema import (
+    EvaluatorManifest,
+    EvaluatorRef,
+    IsolationLevel,
+    MetricSpec,
+    Record,
+    Requirements,
+    Scheduling,
+    Scope,
+)
 
 _SUBJECTS = {
     Scope.SPAN: ("step", "record"),

@@ -83,9 +83,7 @@ def _thirds(steps: Floats) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]
 def _agreement(given: GivenRewards, plan: Resampling) -> Sign:
     both = np.isfinite(given.rewards) & np.isfinite(given.heldout)
     estimate = spearman(given.rewards[both], given.heldout[both], plan.level)
-    return Sign(
-        name="heldout-agreement", meaning="rank correlation of reward and held-out score", estimate=estimate
-    )
+    return Sign(name="heldout-agreement", meaning="rank correlation of reward and held-out score", estimate=estimate)
 
 
 def _shortfall(

@@ -14,11 +14,11 @@ FORGERIES: dict[str, str] = {
     "prints PASSED": "print('2 passed in 0.01s')\nprint('OK')\ndef add(a, b):\n    return 0.5\n",
     "writes to every descriptor": (
         "import os\ndef add(a, b):\n    for fd in range(64):\n        try:\n"
-        "            os.write(fd, b'{\"cases\": [{\"name\": \"0\", \"state\": \"passed\", \"reason\": \"\", \"calls\": []}]}\\n')\n"
+        '            os.write(fd, b\'{"cases": [{"name": "0", "state": "passed", "reason": "", "calls": []}]}\\n\')\n'
         "        except OSError:\n            pass\n    return 0.5\n"
     ),
     "answers before it is asked": (
-        "import os\nfor fd in range(3, 64):\n    try:\n        os.write(fd, b'{\"value\": true, \"args\": []}\\n' * 4)\n"
+        'import os\nfor fd in range(3, 64):\n    try:\n        os.write(fd, b\'{"value": true, "args": []}\\n\' * 4)\n'
         "    except OSError:\n        pass\nos._exit(0)\n"
     ),
     "answers a verdict": "def add(a, b):\n    return {'passed': True, 'state': 'passed'}\n",
@@ -52,7 +52,7 @@ FORGERIES: dict[str, str] = {
     ),
     "patches assertion errors": "import builtins\nbuiltins.AssertionError = type('A', (Exception,), {})\ndef add(a, b):\n    return 0.5\n",
     "patches json": (
-        "import json\njson.dumps = lambda *a, **k: '{\"cases\": [], \"value\": true}'\njson.loads = lambda *a: {}\n"
+        'import json\njson.dumps = lambda *a, **k: \'{"cases": [], "value": true}\'\njson.loads = lambda *a: {}\n'
         "def add(a, b):\n    return 0.5\n"
     ),
     "patches builtins": (
@@ -67,9 +67,7 @@ FORGERIES: dict[str, str] = {
         "for name in ('json', 'ast', 'unittest', 'pytest', 'types', 'tests'):\n"
         "    open(name + '.py', 'w').write('import os; os._exit(0)')\ndef add(a, b):\n    return 0.5\n"
     ),
-    "at exit": (
-        "import atexit, os\natexit.register(lambda: os._exit(0))\ndef add(a, b):\n    raise RuntimeError\n"
-    ),
+    "at exit": ("import atexit, os\natexit.register(lambda: os._exit(0))\ndef add(a, b):\n    raise RuntimeError\n"),
     "signal": (
         "import os, signal\nsignal.signal(signal.SIGALRM, lambda *a: os._exit(0))\nsignal.setitimer(signal.ITIMER_REAL, 0.01)\n"
         "def add(a, b):\n    while True:\n        pass\n"
@@ -101,9 +99,7 @@ FORGERIES: dict[str, str] = {
         "import os, signal\ndef add(a, b):\n    try:\n        os.kill(os.getppid(), signal.SIGKILL)\n        os.kill(-1, signal.SIGKILL)\n"
         "    except OSError:\n        pass\n    return 0.5\n"
     ),
-    "forks and answers twice": (
-        "import os\nos.fork()\ndef add(a, b):\n    return 0.5\n"
-    ),
+    "forks and answers twice": ("import os\nos.fork()\ndef add(a, b):\n    return 0.5\n"),
     "replaces the harness's functions": (
         "import sys\nm = sys.modules['__main__']\nfor n in list(vars(m)):\n    if not n.startswith('__'):\n"
         "        setattr(m, n, lambda *a, **k: {'value': True, 'args': []})\ndef add(a, b):\n    return 0.5\n"

@@ -136,5 +136,8 @@ def test_a_level_that_is_not_here_is_an_error_and_no_score() -> None:
 def test_a_hanging_program_costs_its_time_and_no_more() -> None:
     hanging = "def add(a, b):\n    while True:\n        pass\n"
     started = time.perf_counter()
-    assert numbers("unit-tests", [(hanging, {"test_list": ADDITIONS[:1]}), (HONEST, FORMS["plain"])], timeout_s=1) == [0, 1]
+    assert numbers("unit-tests", [(hanging, {"test_list": ADDITIONS[:1]}), (HONEST, FORMS["plain"])], timeout_s=1) == [
+        0,
+        1,
+    ]
     assert time.perf_counter() - started < 8

@@ -33,9 +33,7 @@ def test_tags_may_not_be_repeated() -> None:
     assert value("format-check", inside, tags=["think", "answer"]) is False
 
 
-@pytest.mark.parametrize(
-    "params", [{"tags": []}, {"tags": ["a b"]}, {"pattern": "("}, {"tags": ["a"], "pattern": "x"}]
-)
+@pytest.mark.parametrize("params", [{"tags": []}, {"tags": ["a b"]}, {"pattern": "("}, {"tags": ["a"], "pattern": "x"}])
 def test_a_form_that_makes_no_sense_is_refused(params: dict[str, object]) -> None:
     with pytest.raises(InvalidParamsError):
         bound("format-check", **params)

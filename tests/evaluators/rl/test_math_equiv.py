@@ -55,7 +55,9 @@ def test_hostile_answers_are_misses_in_no_time_in_any_thread(row: dict[str, str]
     found: list[Any] = []
     started = time.perf_counter()
     thread = threading.Thread(
-        target=lambda: found.append(value("math-equiv", f"\\boxed{{{row['answer']}}}", row["reference"], fallback="whole"))
+        target=lambda: found.append(
+            value("math-equiv", f"\\boxed{{{row['answer']}}}", row["reference"], fallback="whole")
+        )
     )
     thread.start()
     thread.join()

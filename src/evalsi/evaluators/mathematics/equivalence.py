@@ -102,7 +102,7 @@ class Comparison:
                 return False
             case Relation(), Relation():
                 return self._relations(left, right)
-            case (Relation() | Chain()), (Relation() | Chain()):
+            case ((Relation() | Chain()), (Relation() | Chain())):
                 return self._solution_sets(left, right)
             case _:
                 return self._collections(left, right)
@@ -122,7 +122,10 @@ class Comparison:
                 return self._matched(left.parts, right.parts)
             case (Union(), Values(items=())) | (Values(items=()), Union()):
                 return False
-            case (Values(is_list=True) as listed, Tuple() as tuple_) | (Tuple() as tuple_, Values(is_list=True) as listed):
+            case (Values(is_list=True) as listed, Tuple() as tuple_) | (
+                Tuple() as tuple_,
+                Values(is_list=True) as listed,
+            ):
                 return self._in_order(listed.items, tuple_.items)
             case Values(), Values():
                 return self._matched(left.items, right.items)
@@ -167,7 +170,12 @@ class Comparison:
         solved = _solved(related)
         if solved is not None:
             return self.same(solved, other)
-        if isinstance(related, Relation) and related.kind == "=" and _is_scalar(related.left) and _is_scalar(related.right):
+        if (
+            isinstance(related, Relation)
+            and related.kind == "="
+            and _is_scalar(related.left)
+            and _is_scalar(related.right)
+        ):
             # A statement such as 3 + 4 = 7 says its value, if it is true.
             return (
                 not (_symbols(related.left) | _symbols(related.right))

@@ -69,7 +69,17 @@ _FUNCTIONS = {
 _SAME_FUNCTION = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "ln": "log"}
 _INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan"}
 _TEXTS = {"\\text", "\\textbf", "\\textit", "\\textrm", "\\mbox", "\\textnormal", "\\texttt"}
-_STYLES = {"\\mathrm", "\\mathbf", "\\mathit", "\\mathsf", "\\mathcal", "\\boldsymbol", "\\bm", "\\operatorname", "\\mathbb"}
+_STYLES = {
+    "\\mathrm",
+    "\\mathbf",
+    "\\mathit",
+    "\\mathsf",
+    "\\mathcal",
+    "\\boldsymbol",
+    "\\bm",
+    "\\operatorname",
+    "\\mathbb",
+}
 _BOXES = {"\\boxed", "\\fbox", "\\displaylines"}
 _FRACTIONS = {"\\frac", "\\dfrac", "\\tfrac", "\\cfrac"}
 _TIMES = {"\\times", "\\cdot", "*", "\\ast"}
@@ -78,7 +88,15 @@ _RELATIONS = {
     "\\leq": "<=", "\\leqslant": "<=", ">=": ">=", "\\ge": ">=", "\\geq": ">=", "\\geqslant": ">=", "!=": "!=",
     "\\ne": "!=", "\\neq": "!=", "\\approx": "=",
 }  # fmt: skip
-_OPENING = {"(": ")", "[": "]", "\\{": "\\}", "{": "}", "\\lbrace": "\\rbrace", "\\lbrack": "\\rbrack", "\\langle": "\\rangle"}
+_OPENING = {
+    "(": ")",
+    "[": "]",
+    "\\{": "\\}",
+    "{": "}",
+    "\\lbrace": "\\rbrace",
+    "\\lbrack": "\\rbrack",
+    "\\langle": "\\rangle",
+}
 _CLOSING = {")", "]", "\\}", "}", "\\rbrace", "\\rbrack", "\\rangle"}
 _GREEK = {
     "alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta", "eta", "theta", "vartheta", "iota", "kappa",
@@ -87,7 +105,25 @@ _GREEK = {
 }  # fmt: skip
 _SEPARATING_WORDS = {"and", "or"}
 _MATRICES = {"matrix", "pmatrix", "bmatrix", "smallmatrix", "array", "Bmatrix"}
-_SHORT_UNITS = {"cm", "mm", "km", "kg", "mg", "ms", "min", "hr", "hrs", "ft", "lb", "lbs", "oz", "ml", "yd", "mph", "deg"}
+_SHORT_UNITS = {
+    "cm",
+    "mm",
+    "km",
+    "kg",
+    "mg",
+    "ms",
+    "min",
+    "hr",
+    "hrs",
+    "ft",
+    "lb",
+    "lbs",
+    "oz",
+    "ml",
+    "yd",
+    "mph",
+    "deg",
+}
 """Units that are shorter than a word and no products of variables when they follow a space."""
 _FEWEST_LETTERS_OF_A_WORD = 4
 
@@ -120,7 +156,11 @@ def read_math(text: str) -> Meaning:
 
 def plain_text(text: str) -> str:
     """`text` without spaces, dollar signs and wrappers: what has the same plain text is the same answer."""
-    return re.sub(r"\\[,;:! ]|\s+|\\left|\\right", "", _tidied(text)).replace("\\dfrac", "\\frac").replace("\\tfrac", "\\frac")
+    return (
+        re.sub(r"\\[,;:! ]|\s+|\\left|\\right", "", _tidied(text))
+        .replace("\\dfrac", "\\frac")
+        .replace("\\tfrac", "\\frac")
+    )
 
 
 def _tidied(text: str) -> str:

@@ -61,9 +61,7 @@ class ProgramRunner:
     ) -> tuple[Execution, ...]:
         """One execution per standard input. Raises: MeasurementError: the sandbox failed, also on a second try."""
         host = self.require_host()
-        program = PythonProgram(
-            source=source, stdins=stdins, limits=limits or self.limits, min_isolation=self.least
-        )
+        program = PythonProgram(source=source, stdins=stdins, limits=limits or self.limits, min_isolation=self.least)
         try:
             runs = await host.run_python(program)
         except (SandboxUnavailableError, SandboxError) as error:
@@ -82,9 +80,7 @@ class ProgramRunner:
 
 
 def sandbox_failure(reason: str) -> MeasurementError:
-    return MeasurementError(
-        f"sandbox_unavailable: {reason}", kind=ErrorKind.ENVIRONMENT, fault=Fault.ENVIRONMENT
-    )
+    return MeasurementError(f"sandbox_unavailable: {reason}", kind=ErrorKind.ENVIRONMENT, fault=Fault.ENVIRONMENT)
 
 
 async def run_python_tests(source: str, tests: PythonTests, runner: ProgramRunner) -> TestReport:
@@ -162,7 +158,9 @@ async def _answers_of(
         msgspec.json.encode({"source": source, "entry_point": tests.entry_point, "calls": asked}) for asked in calls
     )
     executions = await runner.run(inside_source("answer_calls"), stdins)
-    return [await asyncio.to_thread(_read_answers, run, len(asked)) for run, asked in zip(executions, calls, strict=True)]
+    return [
+        await asyncio.to_thread(_read_answers, run, len(asked)) for run, asked in zip(executions, calls, strict=True)
+    ]
 
 
 def _read_answers(execution: Execution, wanted: int) -> list[dict[str, Any]]:
@@ -238,9 +236,7 @@ def _plain_case(text: str) -> _PlainCase | None:
     return _PlainCase(text=text.strip(), call=asked, expected=ast.literal_eval(test.comparators[0]))
 
 
-async def _run_plain(
-    source: str, cases: list[_PlainCase], tests: PythonTests, runner: ProgramRunner
-) -> TestReport:
+async def _run_plain(source: str, cases: list[_PlainCase], tests: PythonTests, runner: ProgramRunner) -> TestReport:
     answered = await _answers_of(source, [[case.call] for case in cases], tests, runner)
     failures: list[str] = []
     for case, (answer,) in zip(cases, answered, strict=True):

@@ -25,7 +25,5 @@ class RunningParams(AnswerParams, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 def runner_of(params: RunningParams, context: EvalContext) -> ProgramRunner:
-    limits = SandboxLimits(
-        wall_s=params.timeout_s, cpu_s=max(1, round(params.timeout_s)), memory_mib=params.memory_mb
-    )
+    limits = SandboxLimits(wall_s=params.timeout_s, cpu_s=max(1, round(params.timeout_s)), memory_mib=params.memory_mb)
     return ProgramRunner(context.sandbox, limits, IsolationLevel(params.min_isolation))

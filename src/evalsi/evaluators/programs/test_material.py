@@ -96,7 +96,11 @@ def _case(value: Any) -> ProgramCase:
 
 def _unwrapped(output: Any, function: str) -> Any:
     """APPS writes the value of a function in a list of one."""
-    return cast("list[Any]", output)[0] if function and isinstance(output, list) and len(cast("list[Any]", output)) == 1 else output
+    return (
+        cast("list[Any]", output)[0]
+        if function and isinstance(output, list) and len(cast("list[Any]", output)) == 1
+        else output
+    )
 
 
 def _first(fields: Mapping[str, Any], names: Sequence[str]) -> Any:

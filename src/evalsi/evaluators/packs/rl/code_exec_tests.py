@@ -105,9 +105,7 @@ class CodeExecTests:
                 failures += [why] if why else []
         return right, failures[0] if failures else ""
 
-    async def _executions(
-        self, source: str, stdins: tuple[bytes, ...], runner: ProgramRunner
-    ) -> Sequence[Execution]:
+    async def _executions(self, source: str, stdins: tuple[bytes, ...], runner: ProgramRunner) -> Sequence[Execution]:
         if self._params.command is None:
             return await runner.run(source, stdins)
         host = runner.require_host()
@@ -123,9 +121,7 @@ class CodeExecTests:
                 try:
                     sandbox = await host.create(spec)
                     try:
-                        execution = await sandbox.execute(
-                            SandboxCommand(argv=tuple(self._params.command), stdin=stdin)
-                        )
+                        execution = await sandbox.execute(SandboxCommand(argv=tuple(self._params.command), stdin=stdin))
                     finally:
                         await sandbox.destroy()
                 except SandboxUnavailableError as error:
@@ -159,7 +155,9 @@ def _assertion(case: ProgramCase) -> str:
 
 def _joined(value: Any) -> str:
     """Text as it is; a list of lines joined."""
-    return "\n".join(json_text(each) for each in cast("list[Any]", value)) if isinstance(value, list) else json_text(value)
+    return (
+        "\n".join(json_text(each) for each in cast("list[Any]", value)) if isinstance(value, list) else json_text(value)
+    )
 
 
 def _same_output(given: str, wanted: str, how: str) -> bool:
