@@ -1,6 +1,7 @@
 """Evaluators whose values a rollout's metadata decides, for the tests of rewards."""
 
 import time
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -33,7 +34,7 @@ class CountedParams(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 @evaluator(name="counted", params=CountedParams, outputs=[output("counted")], bounded=True)
 def counted(record: Record, params: CountedParams) -> float:
-    with open(params.file, "a") as calls:
+    with Path(params.file).open("a") as calls:
         calls.write("x")
     return _said(record.metadata["value"])
 

@@ -105,12 +105,11 @@ def measure_quickly(evaluator: BoundEvaluator, records: Sequence[Record], builde
     call = evaluator.call_quickly
     if call is None:
         return list(range(len(records)))
-    check = requirement_check(evaluator.definition.requires)
+    reasons = unmet(evaluator.definition.requires, records)
     rest: list[int] = []
     for row, record in enumerate(records):
-        reason = check(record) if check is not None else None
-        if reason is not None:
-            builder.skip(row, reason)
+        if row in reasons:
+            builder.skip(row, reasons[row])
             continue
         try:
             value = call(record)

@@ -108,7 +108,7 @@ def _shortfall(
             count = shown.sum(axis=1)
             return mean_y + slope * (shown @ x / count - mean_x) - shown @ y / count
 
-    prompts = [given.prompts[row] for row in np.flatnonzero(rows)]
+    prompts = _chosen(given.prompts, rows)
     estimate = bootstrap_statistic(statistic, x.size, plan, clusters=prompts)
     alarm = estimate.interval is not None and estimate.interval.low > 0
     return Sign(name=name, meaning=meaning, estimate=estimate, is_alarm=alarm)
@@ -135,7 +135,7 @@ def _length_bias(given: GivenRewards, plan: Resampling) -> Sign:
         with np.errstate(invalid="ignore", divide="ignore"):
             return (xy - xz * yz) / np.sqrt((1 - xz**2) * (1 - yz**2))
 
-    prompts = [given.prompts[row] for row in np.flatnonzero(rows)]
+    prompts = _chosen(given.prompts, rows)
     estimate = bootstrap_statistic(statistic, x.size, plan, clusters=prompts)
     alarm = estimate.interval is not None and estimate.interval.low > 0
     return Sign(name="length-bias", meaning=meaning, estimate=estimate, is_alarm=alarm)
@@ -171,4 +171,8 @@ def _change(
             before, after = weights * first, weights * last
             return after @ x / after.sum(axis=1) - before @ x / before.sum(axis=1)
 
-    return bootstrap_statistic(statistic, x.size, plan, clusters=[prompts[row] for row in np.flatnonzero(rows)])
+    return bootstrap_statistic(statistic, x.size, plan, clusters=_chosen(prompts, rows))
+
+
+def _chosen(prompts: Sequence[str], rows: npt.NDArray[np.bool_]) -> list[str]:
+    return [prompt for prompt, is_chosen in zip(prompts, rows.tolist(), strict=True) if is_chosen]

@@ -11,7 +11,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from evalsi.core.errors import EvalsiError
 from evalsi.reward.score_rollouts import RewardScorer
@@ -62,7 +62,7 @@ class LoadedReward:
         self.__name__ = self._scorer.plan.name
         """What TRL logs the reward as."""
 
-    def __enter__(self) -> "LoadedReward":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

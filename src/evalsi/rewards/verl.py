@@ -34,7 +34,8 @@ def compute_score_batch(
 ) -> list[dict[str, float]]:
     """As `compute_score`, for verl's batch reward manager; one entry for each solution, in order."""
     reward = reward_of_environment()
-    infos = [dict(info or {}) for info in (extra_infos if extra_infos is not None else [{}] * len(solution_strs))]
+    given: Sequence[Mapping[str, Any] | None] = extra_infos if extra_infos is not None else [None] * len(solution_strs)
+    infos: list[dict[str, Any]] = [dict(info) if info is not None else {} for info in given]
     prompts = [info.pop("question", info.pop("prompt", "")) for info in infos]
     columns: dict[str, Any] = {
         "data_source": list(data_sources),

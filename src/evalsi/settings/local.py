@@ -61,7 +61,7 @@ class Settings:
     directory: Path = Path(".evalsi")
     """EVALSI_DIR: the folder of the local store, made when first needed."""
     cache_dir: Path | None = None
-    """EVALSI_CACHE_DIR: the folder of the caches of judges and rewards, `judge-cache.db` and `reward-cache.db`; by default that of the store."""
+    """EVALSI_CACHE_DIR: the folder of `judge-cache.db` and `reward-cache.db`; by default that of the store."""
     prices: Path | None = None
     """EVALSI_PRICES: a JSON file with prices that go before the shipped table."""
     server: str = ""

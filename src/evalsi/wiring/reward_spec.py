@@ -33,10 +33,12 @@ def read_reward_spec(source: Path | str | Mapping[str, Any]) -> RewardSpec:
         InvalidSpecError: the spec is wrong; `problems` holds every mistake, each with its place.
     """
     tree = _tree(source)
-    if not isinstance(tree.value, dict):
+    value: Any = tree.value
+    if not isinstance(value, dict):
         raise InvalidSpecError("a reward spec is a mapping", where=tree.source)
     at = _open_envelope(tree)
-    body = _expanded(tree, cast("dict[str, Any]", tree.value)[at] if at else tree.value, at)
+    whole = cast("dict[str, Any]", value)
+    body = _expanded(tree, whole[at] if at else whole, at)
     spec, mistakes = read_thoroughly(body, RewardSpec, at=at)
     for mistake in mistakes:
         tree.add(mistake.path, worded(tree, mistake), at_key=mistake.problem.startswith("unknown field"))

@@ -8,7 +8,8 @@ from evalsi.core.errors import InvalidSpecError, StoreError
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import bind
-from evalsi.ports.judge import Judge
+from evalsi.judges.judge import ModelJudge
+from evalsi.ports.closable import Closable
 from evalsi.ports.reply_cache import ReplyCache
 from evalsi.reward.check_spec import CheckedComponent, check_spec
 from evalsi.reward.reward_plan import RewardPart, RewardPlan
@@ -24,13 +25,12 @@ _CONCURRENCY = 64
 
 
 def make_reward_scorer(
-    spec: RewardSpec, settings: Settings, *, judge: Judge | JudgeChoice | Mapping[str, Any] | None = None
+    spec: RewardSpec, settings: Settings, *, judge: JudgeChoice | Mapping[str, Any] | None = None
 ) -> RewardScorer:
     """A scorer that is ready; the caller closes it.
 
     Args:
-        judge: Asked by components that need a judge: one that exists, or which to make. By default the one that the spec
-            names as "provider/model", else the default of the settings.
+        judge: Which judge the components that need one ask. By default the one that the spec names as "provider/model", else the default of the settings.
 
     Raises: EvalsiError: whatever is wrong with the spec, its evaluators or the judge. Nothing has been asked then.
     """
@@ -56,8 +56,9 @@ def make_reward_scorer(
         asking_deadline_s=plan.deadline_s,
         concurrency=_CONCURRENCY,
     )
+    to_close: list[Closable] = [each for each in (lent, sandbox) if each is not None]
     cache = None if spec.disable_cache else _cache(settings)
-    return RewardScorer(plan, panel, cache, lent=[each for each in (lent, sandbox) if each is not None])
+    return RewardScorer(plan, panel, cache, lent=to_close)
 
 
 def _part(checked: CheckedComponent, context: EvalContext) -> RewardPart:
@@ -71,13 +72,11 @@ def _part(checked: CheckedComponent, context: EvalContext) -> RewardPart:
     )
 
 
-def _judge(spec: RewardSpec, settings: Settings, given: Judge | JudgeChoice | Mapping[str, Any] | None) -> Judge:
+def _judge(spec: RewardSpec, settings: Settings, given: JudgeChoice | Mapping[str, Any] | None) -> ModelJudge:
     if isinstance(given, Mapping):
         return make_judge(judge_of(given), settings)
-    if isinstance(given, JudgeChoice):
-        return make_judge(given, settings)
     if given is not None:
-        return given
+        return make_judge(given, settings)
     provider, slash, model = spec.judge.partition("/")
     if spec.judge and not slash:
         raise InvalidSpecError(f"judge: {spec.judge!r} names no judge here", hint="write it as provider/model")

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from evalsi.evaluators.binding import bind
 from evalsi.core.errors import InvalidParamsError
 from evalsi.evaluators.api import EvalContext
+from evalsi.evaluators.binding import bind
 from evalsi.evaluators.catalog import load
 from evalsi.schema import Score
 from tests.evaluators.code.programs_graded import graded, numbers

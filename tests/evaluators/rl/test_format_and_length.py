@@ -1,5 +1,7 @@
 """The form of an output and its length as rewards."""
 
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -34,7 +36,7 @@ def test_tags_may_not_be_repeated() -> None:
 
 
 @pytest.mark.parametrize("params", [{"tags": []}, {"tags": ["a b"]}, {"pattern": "("}, {"tags": ["a"], "pattern": "x"}])
-def test_a_form_that_makes_no_sense_is_refused(params: dict[str, object]) -> None:
+def test_a_form_that_makes_no_sense_is_refused(params: dict[str, Any]) -> None:
     with pytest.raises(InvalidParamsError):
         bound("format-check", **params)
 

@@ -29,7 +29,6 @@ from evalsi.evaluators.mathematics.expression import (
     Symbol,
     Tuple,
     Union,
-    UnreadableError,
     Values,
     Words,
 )
@@ -383,9 +382,10 @@ def _interval_of(meaning: Meaning) -> Interval | None:
     """A pair in round brackets, read as an open interval."""
     if isinstance(meaning, Interval):
         return meaning
-    if isinstance(meaning, Tuple) and len(meaning.items) == 2 and all(_is_scalar(item) for item in meaning.items):
+    if isinstance(meaning, Tuple) and len(meaning.items) == 2:
         low, high = meaning.items
-        return Interval(low, high, False, False)
+        if _is_scalar(low) and _is_scalar(high):
+            return Interval(low, high, False, False)
     return None
 
 
@@ -405,9 +405,9 @@ def _simplified(meaning: Meaning) -> Meaning:
         case Union(parts=parts):
             flat: list[Meaning] = []
             for part in parts:
-                part = _simplified(part)
-                interval = _interval_of(part)
-                flat += part.parts if isinstance(part, Union) else (interval if interval is not None else part,)
+                simple = _simplified(part)
+                interval = _interval_of(simple)
+                flat += simple.parts if isinstance(simple, Union) else (interval if interval is not None else simple,)
             return Union(tuple(flat))
         case _:
             return meaning

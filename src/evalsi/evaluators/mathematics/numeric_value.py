@@ -44,7 +44,7 @@ def load_numerics() -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import mpmath
+            import mpmath  # pyright: ignore[reportMissingTypeStubs]
     except ImportError:
         raise MissingExtraError("comparing what is not rational", "math") from None
     context: Any = mpmath.mp.clone()

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from evalsi.evaluators.mathematics.expression import (
     Call,
@@ -226,9 +226,9 @@ def _grouped_at(text: str, place: int, brackets: list[int]) -> str | None:
 
 
 class _Reader:
-    """One pass over the tokens. `sign` is what a `\\pm` stands for."""
+    r"""One pass over the tokens. `sign` is what a `\pm` stands for."""
 
-    def __init__(self, tokens: list[_Token], sign: Literal[1, -1]) -> None:
+    def __init__(self, tokens: list[_Token], sign: int) -> None:
         self._tokens = list(tokens)
         self._place = 0
         self._depth = 0
@@ -519,7 +519,7 @@ class _Reader:
         return found
 
     def _juxtaposed(self, found: Scalar, token: _Token) -> Scalar:
-        """`2x`, `1\\frac{1}{2}` (a mixed number), `1 1/2` (another)."""
+        r"""`2x`, `1\frac{1}{2}` (a mixed number), `1 1/2` (another)."""
         whole = isinstance(found, Number) and not found.is_decimal and found.value.denominator == 1
         right = self._factor()
         if whole and token.text in _FRACTIONS and _is_proper(right):
@@ -574,10 +574,8 @@ class _Reader:
                     found = Call("degrees", (found,))
                     continue
                 exponent = self._argument()
-                if exponent == Call("circ", ()):
-                    found = Call("degrees", (found,))
-                else:
-                    found = Operation("^", found, exponent)
+                is_degree = exponent == Call("circ", ())
+                found = Call("degrees", (found,)) if is_degree else Operation("^", found, exponent)
             elif text == "!":
                 self._place += 1
                 found = Call("factorial", (found,))
@@ -614,7 +612,7 @@ class _Reader:
         if token.text == "|":
             return self._between_bars("|")
         self._place -= 1
-        self._fail(f"{token.text!r} stands where a value should")
+        return self._fail(f"{token.text!r} stands where a value should")
 
     def _number(self, token: _Token) -> Number:
         if len(token.text) > _LONGEST_NUMERAL:
@@ -629,7 +627,7 @@ class _Reader:
         return Number(value, is_decimal)
 
     def _repeating(self, token: _Token, value: Fraction) -> Number:
-        """`0.1\\overline{6}`, exactly."""
+        r"""`0.1\overline{6}`, exactly."""
         if "." not in token.text:
             self._fail("a bar over digits before the decimal point")
         digits, self._place = self._raw_group(self._place + 1)
@@ -717,10 +715,10 @@ class _Reader:
         if name == "circ":
             return Call("circ", ())
         self._place -= 1
-        self._fail(f"{text!r} is not read")
+        return self._fail(f"{text!r} is not read")
 
     def _styled(self) -> Scalar:
-        """`\\mathrm{e}`, `\\operatorname{lcm}`: the letters inside, a function where they name one."""
+        r"""`\mathrm{e}`, `\operatorname{lcm}`: the letters inside, a function where they name one."""
         inner, after = self._raw_group(self._place)
         inner = inner.strip()
         self._place = after
@@ -746,7 +744,7 @@ class _Reader:
         return _scalar(found)
 
     def _applied(self, name: str) -> Scalar:
-        """A function with its index, exponent and argument: `\\log_2 8`, `\\sin^2 x`, `\\sqrt[3]{x}`, `\\sqrt(2)`."""
+        r"""A function with its index, exponent and argument: `\log_2 8`, `\sin^2 x`, `\sqrt[3]{x}`, `\sqrt(2)`."""
         name = _SAME_FUNCTION.get(name, name)
         index: Scalar | None = None
         power: Scalar | None = None
@@ -817,7 +815,7 @@ class _Reader:
         return Call("abs", (found,))
 
     def _argument(self, *, one_digit: bool = False) -> Scalar:
-        """A braced argument, or the one token after it. TeX takes one digit: `\\frac12` is a half."""
+        r"""A braced argument, or the one token after it. TeX takes one digit: `\frac12` is a half."""
         token = self._peek_or_fail()
         if token.text == "{":
             self._place += 1
@@ -866,7 +864,7 @@ class _Reader:
                 if not depth:
                     return "".join(parts), index + 1
             parts.append(f" {token.text}" if token.spaced else token.text)
-        self._fail("a brace that is not closed")
+        return self._fail("a brace that is not closed")
 
     # Places
 

@@ -96,11 +96,10 @@ def _case(value: Any) -> ProgramCase:
 
 def _unwrapped(output: Any, function: str) -> Any:
     """APPS writes the value of a function in a list of one."""
-    return (
-        cast("list[Any]", output)[0]
-        if function and isinstance(output, list) and len(cast("list[Any]", output)) == 1
-        else output
-    )
+    if not (function and isinstance(output, list)):
+        return output
+    values = cast("list[Any]", output)
+    return values[0] if len(values) == 1 else values
 
 
 def _first(fields: Mapping[str, Any], names: Sequence[str]) -> Any:

@@ -149,7 +149,8 @@ class CodeExecTests:
 
 def _assertion(case: ProgramCase) -> str:
     """A case of a function as the plain assertion whose expected value stays on this side."""
-    arguments = cast("list[Any]", case.given) if isinstance(case.given, list) else [case.given]
+    given: Any = case.given
+    arguments = cast("list[Any]", given) if isinstance(given, list) else [given]
     return f"{case.function}({', '.join(map(repr, arguments))}) == {case.expected!r}"
 
 

@@ -2,11 +2,11 @@
 
 import re
 
+import msgspec
+
 from evalsi.core.content import text_of
 from evalsi.evaluators.api import Record, evaluator, output
 from evalsi.evaluators.matching.pattern import compile_pattern
-
-import msgspec
 
 _DEFAULT = r"\s*<think>.*?</think>\s*<answer>.*?</answer>\s*"
 _TAG = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\Z")

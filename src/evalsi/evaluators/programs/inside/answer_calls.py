@@ -10,7 +10,7 @@ import sys
 import types
 from typing import Any
 
-from evalsi.evaluators.programs.inside.exchange import encode, decode
+from evalsi.evaluators.programs.inside.exchange import decode, encode
 
 _kept: list[Any] = []
 
@@ -54,15 +54,15 @@ def _answer(call: dict[str, Any]) -> dict[str, Any]:
         named = {name: decode(value, _revive) for name, value in call["kwargs"].items()}
         match call["op"]:
             case "call":
-                value = target(*arguments, **named)
+                value: Any = target(*arguments, **named)
                 if isinstance(value, types.GeneratorType) or type(value).__name__ in ("map", "filter", "zip"):
-                    value = list(value)
+                    value = [*value]  # pyright: ignore[reportUnknownVariableType]
             case "value":
                 value = target
             case "isinstance":
                 value = isinstance(arguments[0], target)
             case name:
-                value = getattr(type(target), name)(target, *arguments)
+                value = getattr(target.__class__, name)(target, *arguments)
                 if name == "__iter__":
                     value = list(value)
         after = [encode(argument, _keep) for argument in arguments] if call["op"] == "call" else []

@@ -13,7 +13,7 @@ import sys
 import types
 import unittest
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from evalsi.evaluators.programs.inside.exchange import decode, encode
 
@@ -27,6 +27,10 @@ class _Gone(BaseException):
 
 class _Unsupported(BaseException):
     """The tests need what cannot cross to the program."""
+
+
+class _NotYet(Exception):
+    """A value cannot be sent to the program."""
 
 
 class _Case:
@@ -92,19 +96,20 @@ def _update(given: Any, changed: Any) -> None:
     """What the program did to an argument, done to the test's own."""
     if type(given) is not type(changed) or given == changed:
         return
+    held: Any = given
     if isinstance(given, list):
-        given[:] = changed
+        held[:] = changed
     elif isinstance(given, (dict, set)):
-        given.clear()
-        given.update(changed)
+        held.clear()
+        held.update(changed)
 
 
 def _handle(value: Any) -> Any:
     if isinstance(value, _Remote):
         return {"p": value.__dict__["_target"]}
     if isinstance(value, _Pending):
-        raise ValueError("what is not known yet")
-    raise ValueError(f"a {type(value).__name__}, which cannot cross to the program")
+        raise _NotYet("what is not known yet")
+    raise _NotYet(f"a {type(value).__name__}, which cannot cross to the program")
 
 
 def _revived(value: Any) -> Any:
@@ -223,14 +228,14 @@ class _Raises:
     """As `pytest.raises`, for sandboxes without pytest."""
 
     def __init__(self, *kinds: Any, match: str | None = None) -> None:
-        self._kinds = kinds[0] if kinds and isinstance(kinds[0], tuple) else kinds
+        self._kinds: Any = kinds[0] if kinds and isinstance(kinds[0], tuple) else kinds
         self._match = match
         self.value: Any = None
 
-    def __enter__(self) -> "_Raises":
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: Any, error: Any, _: Any) -> bool:
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> bool:
         if error is None:
             assert _current.pending, "nothing was raised"
             return False
@@ -253,19 +258,24 @@ class _Approximately:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, wanted: Any, rel: float | None = None, abs: float | None = None) -> None:  # noqa: A002
-        self._wanted = wanted
+        self._wanted: Any = wanted
         self._relative = 1e-6 if rel is None and abs is None else rel or 0.0
         self._absolute = 1e-12 if abs is None else abs
 
-    def __eq__(self, given: Any) -> Any:
+    def __eq__(self, given: object) -> Any:
         if isinstance(given, (_Pending, _Remote)):
             return given if isinstance(given, _Pending) else _value(given) == self
         if isinstance(self._wanted, (list, tuple)):
-            return len(given) == len(self._wanted) and all(
-                _Approximately(wanted, self._relative, self._absolute) == each
-                for wanted, each in zip(self._wanted, given, strict=True)
-            )
-        return abs(given - self._wanted) <= max(self._absolute, self._relative * abs(self._wanted))
+            return self._all_near(given)
+        answer: Any = given
+        return abs(answer - self._wanted) <= max(self._absolute, self._relative * abs(self._wanted))
+
+    def _all_near(self, given: Any) -> bool:
+        several: Any = self.__dict__["_wanted"]
+        return len(given) == len(several) and all(
+            _Approximately(wanted, self._relative, self._absolute) == each
+            for wanted, each in zip(several, given, strict=True)
+        )
 
 
 def _pytest_shim() -> types.ModuleType:

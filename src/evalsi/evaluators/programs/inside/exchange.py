@@ -4,7 +4,7 @@ Runs inside sandboxes and on the host, so that both sides agree. A decoded value
 no method of the program's classes comes across, so nothing it returns can say of itself that it is equal to anything.
 """
 
-import datetime
+import datetime as dt
 import decimal
 import fractions
 from collections import deque
@@ -37,8 +37,7 @@ def encode(value: Any, keep: Any = None, depth: int = 0) -> Any:
         items = [encode(item, keep, below) for item in _SEQUENCES[kind].__iter__(value)]
         return items if kind == "l" else {kind: items}
     if isinstance(value, dict):
-        pairs: Any = dict.items(value)
-        return {"d": [[encode(key, keep, below), encode(item, keep, below)] for key, item in pairs]}
+        return {"d": _encoded_pairs(value, keep, below)}
     if isinstance(value, (bytes, bytearray)):
         return {"b": bytes(value).hex()}
     if isinstance(value, complex):
@@ -52,6 +51,11 @@ def encode(value: Any, keep: Any = None, depth: int = 0) -> Any:
     return keep(value)
 
 
+def _encoded_pairs(value: Any, keep: Any, depth: int) -> list[Any]:
+    pairs: Any = dict.items(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    return [[encode(key, keep, depth), encode(item, keep, depth)] for key, item in pairs]
+
+
 def decode(value: Any, revive: Any = None, depth: int = 0) -> Any:
     """The value that was encoded. What `keep` made goes through `revive`. Raises: NotPlainError, ValueError."""
     if depth > 2 * MOST_DEPTH:
@@ -62,10 +66,12 @@ def decode(value: Any, revive: Any = None, depth: int = 0) -> Any:
     if isinstance(value, list):
         items: list[Any] = value  # pyright: ignore[reportUnknownVariableType] - JSON
         return [decode(item, revive, below) for item in items]
-    if not isinstance(value, dict) or len(value) != 1:  # pyright: ignore[reportUnknownArgumentType]
+    if not isinstance(value, dict):
         raise NotPlainError("no encoded value")
-    ((kind, body),) = value.items()  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-    content: Any = body
+    pairs: list[tuple[str, Any]] = list(value.items())  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+    if len(pairs) != 1:
+        raise NotPlainError("no encoded value")
+    kind, content = pairs[0]
     match kind:
         case "i":
             return int(content, 16)
@@ -96,12 +102,12 @@ def _read_text(name: str, text: str) -> Any:
         case "Decimal":
             return decimal.Decimal(text)
         case "date":
-            return datetime.date.fromisoformat(text)
+            return dt.date.fromisoformat(text)
         case "datetime":
-            return datetime.datetime.fromisoformat(text)
+            return dt.datetime.fromisoformat(text)
         case _:
             raise NotPlainError("no plain value")
 
 
 _SEQUENCES: dict[str, Any] = {"l": list, "t": tuple, "s": set, "z": frozenset, "q": deque}
-_TEXTS = (fractions.Fraction, decimal.Decimal, datetime.date, datetime.datetime)
+_TEXTS = (fractions.Fraction, decimal.Decimal, dt.date, dt.datetime)
