@@ -72,10 +72,14 @@ def main() -> None:
             before, started = used_s(), time.perf_counter()
             assert reward(prompts, completions, answer=references) == first
             print(f"new       {new_s:6.3f} s of processor, {first_s:6.3f} s on the clock")
-            print(f"from disk {used_s() - before:6.3f} s of processor, {time.perf_counter() - started:6.3f} s on the clock")
+            print(
+                f"from disk {used_s() - before:6.3f} s of processor, {time.perf_counter() - started:6.3f} s on the clock"
+            )
             before, started = used_s(), time.perf_counter()
             reward(prompts, completions, answer=references)
-            print(f"repeated  {used_s() - before:6.3f} s of processor, {time.perf_counter() - started:6.3f} s on the clock")
+            print(
+                f"repeated  {used_s() - before:6.3f} s of processor, {time.perf_counter() - started:6.3f} s on the clock"
+            )
 
 
 if __name__ == "__main__":
