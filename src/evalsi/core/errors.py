@@ -25,6 +25,7 @@ EvalsiError
 ├── SandboxUnavailableError   no fence here is as strong as was asked for             exit 1 · HTTP 503
 ├── SandboxError              a sandbox failed, not the program in it                 exit 1 · HTTP 500
 ├── NothingScoredError        a run ended without one scored result                   exit 1 · HTTP 422
+├── RewardFailedError         a batch of rewards has parts that failed               exit 1 · HTTP 503
 ├── GateFailedError           a gate failed                                           exit 3 · HTTP 422
 ├── InconclusiveError         the data cannot decide                                  exit 4 · HTTP 422
 └── MeasurementError          one measurement failed: becomes an ERROR outcome, carries kind and fault
@@ -282,6 +283,13 @@ class SandboxError(EvalsiError):
 class NothingScoredError(EvalsiError):
     code = "nothing-scored"
     http_status = 422
+
+
+class RewardFailedError(EvalsiError):
+    """Rewards of a batch are not known, and the spec says to raise rather than to mask them."""
+
+    code = "reward-failed"
+    http_status = 503
 
 
 class GateFailedError(EvalsiError):

@@ -100,6 +100,29 @@ def _measure_batch(evaluator: BoundEvaluator, records: Sequence[Record], builder
         builder.put(row, value)
 
 
+def measure_quickly(evaluator: BoundEvaluator, records: Sequence[Record], builder: ColumnsBuilder) -> list[int]:
+    """Settles the records on which the evaluator can say its value at once; the rows of all others, in order."""
+    call = evaluator.call_quickly
+    if call is None:
+        return list(range(len(records)))
+    reasons = unmet(evaluator.definition.requires, records)
+    rest: list[int] = []
+    for row, record in enumerate(records):
+        if row in reasons:
+            builder.skip(row, reasons[row])
+            continue
+        try:
+            value = call(record)
+        except Exception as error:
+            record_failure(builder, row, error)
+            continue
+        if value is None:
+            rest.append(row)
+        else:
+            builder.put(row, value)
+    return rest
+
+
 def measure_row(
     evaluator: BoundEvaluator, builder: ColumnsBuilder, row: int, record: Record, baseline: Record | None
 ) -> None:

@@ -18,7 +18,7 @@ from evalsi.core.errors import DeadlineError, MeasurementError, ScoreError, Work
 from evalsi.engine.carried_records import carried, carried_decoder
 from evalsi.engine.columns import CANCELLED, PENDING, ColumnsBuilder, EvaluatorColumns, Note
 from evalsi.engine.forked_process import ForkedProcess, FrameBuffer, framed, frames
-from evalsi.engine.measure import builder_for, measure_row, measure_session
+from evalsi.engine.measure import builder_for, measure_quickly, measure_row, measure_session
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.schema import Record, Scope
@@ -59,48 +59,70 @@ class WorkerPool:
     async def measure(
         self, evaluator: BoundEvaluator, records: Sequence[Record], baselines: Sequence[Record | None] | None = None
     ) -> EvaluatorColumns:
-        """As `engine.measure.measure`, in a worker, each record within the panel's deadline."""
+        """As `engine.measure.measure`, in a worker, each record within the panel's deadline.
+
+        What the evaluator says at once (`BoundEvaluator.call_quickly`) needs no worker.
+        """
+        builder = builder_for(evaluator, len(records))
+        started = perf_counter()
+        places = measure_quickly(evaluator, records, builder)
         if baselines is None:
-            return await self.measure_rows(evaluator, [(record,) for record in records])
-        return await self.measure_rows(evaluator, list(zip(records, baselines, strict=True)))
+            rows: list[Sequence[Record | None]] = [(records[place],) for place in places]
+        else:
+            rows = [(records[place], baselines[place]) for place in places]
+        await self._fill(evaluator, rows, builder, places)
+        builder.result.duration_s = perf_counter() - started
+        return builder.result
 
     async def measure_rows(
         self, evaluator: BoundEvaluator, rows: Sequence[Sequence[Record | None]]
     ) -> EvaluatorColumns:
         """One value per row; a row is a record, a record and its baseline, or the records of a session."""
+        builder = builder_for(evaluator, len(rows))
+        started = perf_counter()
+        await self._fill(evaluator, rows, builder, range(len(rows)))
+        builder.result.duration_s = perf_counter() - started
+        return builder.result
+
+    async def _fill(
+        self,
+        evaluator: BoundEvaluator,
+        rows: Sequence[Sequence[Record | None]],
+        builder: ColumnsBuilder,
+        places: Sequence[int],
+    ) -> None:
+        """Measures `rows` in workers; the value of each goes to its place in the columns."""
+        if not rows:
+            return
         async with self._slots:
-            builder = builder_for(evaluator, len(rows))
-            started = perf_counter()
-            row = 0
-            while row < len(rows):
+            done = 0
+            while done < len(rows):
                 worker = self._idle.pop() if self._idle else self._start()
-                rest = _Job(self._panel.evaluators.index(evaluator), rows[row:])
-                row += await self._work(worker, rest, builder, row)
-            builder.result.duration_s = perf_counter() - started
-            return builder.result
+                job = _Job(self._panel.evaluators.index(evaluator), rows[done:])
+                done += await self._work(worker, job, builder, places[done:])
 
     async def close(self) -> None:
         for worker in list(self._all):
             self._stop(worker)
         self._idle.clear()
 
-    async def _work(self, worker: "_Worker", job: _Job, builder: ColumnsBuilder, first: int) -> int:
-        """Takes rows until the job is done or the worker is lost; the rows that are settled now."""
+    async def _work(self, worker: "_Worker", job: _Job, builder: ColumnsBuilder, rows: Sequence[int]) -> int:
+        """Takes `rows` until the job is done or the worker is lost; the rows that are settled now."""
         settled = 0
         try:
             await worker.send(carried(job))
             while settled < len(job.rows):
                 async with asyncio.timeout(self._panel.deadline_s):
                     message = await worker.receive()
-                _take(builder, first + settled, _ROWS.decode(message))
+                _take(builder, rows[settled], _ROWS.decode(message))
                 settled += 1
         except TimeoutError:
             self._stop(worker)
-            builder.fail(first + settled, DeadlineError(f"no value within {self._panel.deadline_s:g} s"))
+            builder.fail(rows[settled], DeadlineError(f"no value within {self._panel.deadline_s:g} s"))
             return settled + 1
         except (EOFError, OSError):
             reason = self._stop(worker)
-            builder.fail(first + settled, WorkerCrashError(f"the evaluator's process died: {reason}"))
+            builder.fail(rows[settled], WorkerCrashError(f"the evaluator's process died: {reason}"))
             return settled + 1
         except BaseException:
             self._stop(worker)

@@ -19,9 +19,10 @@ import msgspec
 
 from evalsi.core.errors import InvalidParamsError, UnknownNameError, UsageError
 from evalsi.ports.judge import Judge
+from evalsi.ports.sandbox import SandboxHost
 from evalsi.schema import MetricSpec, Record, Scope, Score, ScoreType, Step
 
-Requirement: TypeAlias = Literal["input", "output", "reference", "context", "trajectory", "usage", "judge"]
+Requirement: TypeAlias = Literal["input", "output", "reference", "context", "trajectory", "usage", "judge", "sandbox"]
 Value: TypeAlias = (
     "Score | float | int | bool | str | Mapping[str, Score | float | int | bool | str | None] | list[Score]"
 )
@@ -45,6 +46,8 @@ class EvalContext:
     """What the engine lends an evaluator for a run."""
 
     judge: Judge | None = None
+    sandbox: SandboxHost | None = None
+    """Where programs run, for evaluators that require "sandbox"."""
     seed: int = 0
     level: float = 0.95
     """Confidence level of the intervals that dataset-scope evaluators compute themselves."""
@@ -182,7 +185,8 @@ def evaluator(
         version: Semantic; a change of meaning is a new version.
         scope: What it is given: a "record", each "span" of a trajectory, a "session" (records), a "dataset"
             (`map`/`merge`/`reduce`), or "comparative" (a record and its baseline).
-        requires: Fields a record must carry; a record without one is SKIPPED with that reason, and "judge".
+        requires: Fields a record must carry; a record without one is SKIPPED with that reason; "judge"
+            and "sandbox" must be lent.
         params: A msgspec Struct or a dataclass, best frozen and keyword-only, with defaults and constraints.
         outputs: What it returns, by name. By default one output with the evaluator's name, typed by what comes back.
         description: By default the first paragraph of the docstring.

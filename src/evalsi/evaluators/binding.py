@@ -15,7 +15,16 @@ import msgspec
 from evalsi.core.canonical import digest
 from evalsi.core.errors import InvalidParamsError, UsageError, crossing
 from evalsi.evaluators.api import Definition, EvalContext
-from evalsi.schema import EvaluatorManifest, EvaluatorRef, MetricSpec, Record, Requirements, Scheduling, Scope
+from evalsi.schema import (
+    EvaluatorManifest,
+    EvaluatorRef,
+    IsolationLevel,
+    MetricSpec,
+    Record,
+    Requirements,
+    Scheduling,
+    Scope,
+)
 
 _SUBJECTS = {
     Scope.SPAN: ("step", "record"),
@@ -43,6 +52,9 @@ class BoundEvaluator:
     params: Any
     call: Callable[..., Any] | None
     call_batch: Callable[[Sequence[Record]], Sequence[Any]] | None = None
+    call_quickly: Callable[[Record], Any] | None = None
+    """Record scope: the value where it takes short, bounded time to say, else None, and then `call` is made where it can
+    be killed. An evaluator class writes it as `evaluate_quickly`."""
     instance: Any = None
     is_async: bool = False
     bounded: bool = False
@@ -134,6 +146,7 @@ def bind(
         params=checked,
         call=call,
         call_batch=call_batch,
+        call_quickly=getattr(instance, "evaluate_quickly", None) if definition.scope is Scope.RECORD else None,
         instance=instance,
         is_async=definition.is_async,
         bounded=bool(getattr(instance, "bounded", definition.bounded)),
@@ -157,10 +170,11 @@ def manifest_of(definition: Definition) -> EvaluatorManifest:
             context="context" in requires,
             trajectory="trajectory" in requires,
             judge="judge" in requires,
+            isolation=IsolationLevel.CONFINED if "sandbox" in requires else IsolationLevel.UNSPECIFIED,
         ),
         outputs=list(definition.outputs),
         params_schema=params_schema(definition),
-        scheduling=Scheduling(pool="judge" if "judge" in requires else "cpu"),
+        scheduling=Scheduling(pool="judge" if "judge" in requires else "sandbox" if "sandbox" in requires else "cpu"),
     )
 
 

@@ -62,6 +62,16 @@ BUILTIN: dict[str, dict[str, str]] = {
         "system-prompt-leak": "safety.system_prompt_leak:system_prompt_leak",
         "toxicity": "safety.toxicity:Toxicity",
     },
+    "code": {
+        "python-syntax": "code.python_syntax:PythonSyntax",
+        "unit-tests": "code.unit_tests:UnitTests",
+    },
+    "rl": {
+        "code-exec-tests": "rl.code_exec_tests:CodeExecTests",
+        "format-check": "rl.format_check:FormatCheck",
+        "math-equiv": "rl.math_equiv:MathEquiv",
+        "overlong-penalty": "rl.overlong_penalty:OverlongPenalty",
+    },
     "ml-classic": {
         "classification": "ml_classic.classification:classification",
         "classifier-calibration": "ml_classic.classifier_calibration:classifier_calibration",

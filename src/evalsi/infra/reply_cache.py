@@ -1,6 +1,6 @@
-"""The judge cache: replies in one SQLite file that several processes may use at once.
+"""The judge cache and the reward cache: replies or values in one SQLite file that several processes may use at once.
 
-Its own file (`judge-cache.db`), so that it can be deleted, shared or kept out of backups without touching results. Reads
+Each is its own file (`judge-cache.db`, `reward-cache.db`), so that it can be deleted, shared or kept out of backups without touching results. Reads
 are a lookup on the caller's thread (tens of microseconds); writes go to a thread of their own, many to a transaction, and
 never wait for the disk on the caller's. What is not written yet is answered from memory. A cache that cannot be used costs
 money, never truth: a broken file is set aside, and a disk that is full ends the writing, each with one warning.
@@ -40,14 +40,15 @@ class SqliteReplyCache:
     Raises: StoreError: the folder cannot be written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, name: str = "judge cache") -> None:
         self.path = path
+        self._name = name
         self._pending: dict[str, bytes] = {}
         self._queue: queue.SimpleQueue[tuple[str, bytes] | None] = queue.SimpleQueue()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreError(f"the judge cache cannot be kept: {error.strerror}", where=str(path)) from error
+            raise StoreError(f"the {self._name} cannot be kept: {error.strerror}", where=str(path)) from error
         self._reading = threading.Lock()
         self._reader = self._opened()
         self._writer: threading.Thread | None = None
@@ -76,7 +77,7 @@ class SqliteReplyCache:
             return
         self._pending[key] = value
         if self._writer is None:
-            self._writer = threading.Thread(target=self._write, name="judge-cache", daemon=True)
+            self._writer = threading.Thread(target=self._write, name=self._name.replace(" ", "-"), daemon=True)
             self._writer.start()
         self._queue.put((key, value))
 
@@ -114,7 +115,7 @@ class SqliteReplyCache:
                         [(key, _packed(value), now) for key, value in rows],
                     )
             except sqlite3.Error as error:
-                _LOG.warning("judge cache: %d replies were not kept in %s: %s", len(rows), self.path, error)
+                _LOG.warning("%s: %d entries were not kept in %s: %s", self._name, len(rows), self.path, error)
                 if connection is not None:
                     connection.close()
                     connection = None
@@ -128,7 +129,7 @@ class SqliteReplyCache:
             return _prepared(self.path)
         except sqlite3.OperationalError as error:
             raise StoreError(
-                f"the judge cache cannot be opened: {error}",
+                f"the {self._name} cannot be opened: {error}",
                 where=str(self.path),
                 hint="choose another folder with EVALSI_CACHE_DIR, or use --no-cache",
             ) from error
@@ -148,7 +149,7 @@ class SqliteReplyCache:
             self.path.rename(aside)
         for suffix in ("-wal", "-shm"):
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
-        _LOG.warning("judge cache: %s could not be read (%s); it was moved to %s", self.path, error, aside.name)
+        _LOG.warning("%s: %s could not be read (%s); it was moved to %s", self._name, self.path, error, aside.name)
 
 
 def _connected(path: Path) -> sqlite3.Connection:

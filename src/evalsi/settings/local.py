@@ -61,7 +61,7 @@ class Settings:
     directory: Path = Path(".evalsi")
     """EVALSI_DIR: the folder of the local store, made when first needed."""
     cache_dir: Path | None = None
-    """EVALSI_CACHE_DIR: the folder of the judge cache, `judge-cache.db`; by default that of the store."""
+    """EVALSI_CACHE_DIR: the folder of `judge-cache.db` and `reward-cache.db`; by default that of the store."""
     prices: Path | None = None
     """EVALSI_PRICES: a JSON file with prices that go before the shipped table."""
     server: str = ""
@@ -78,6 +78,8 @@ class Settings:
     """GITHUB_STEP_SUMMARY: the file that GitHub shows as the summary of the job."""
     github_workspace: Path | None = None
     """GITHUB_WORKSPACE: the folder the repository is checked out in; annotations name files from there."""
+    reward_spec: Path | None = None
+    """EVALSI_REWARD_SPEC: the reward spec that the functions for verl and OpenRLHF load."""
     judge: JudgeDefaults = field(default_factory=JudgeDefaults)
     fence: AddressFence | None = None
     """Where addresses in specs may lead; a server sets it, because there it is not the operator who writes specs."""
@@ -93,6 +95,7 @@ class Settings:
             **{entry.name: env.get(f"EVALSI_JUDGE_{entry.name.upper()}", "") for entry in fields(JudgeDefaults)}
         )
         cache_dir, prices = env.get("EVALSI_CACHE_DIR"), env.get("EVALSI_PRICES")
+        reward_spec = env.get("EVALSI_REWARD_SPEC")
         summary, workspace = env.get("GITHUB_STEP_SUMMARY"), env.get("GITHUB_WORKSPACE")
         return cls(
             directory=Path(env.get("EVALSI_DIR") or ".evalsi"),
@@ -109,6 +112,7 @@ class Settings:
             github_actions=env.get("GITHUB_ACTIONS") == "true",
             github_step_summary=Path(summary) if summary else None,
             github_workspace=Path(workspace) if workspace else None,
+            reward_spec=Path(reward_spec) if reward_spec else None,
             judge=judge,
             sandbox=SandboxSettings.of(env),
             environment=env,
@@ -121,6 +125,10 @@ class Settings:
     @property
     def reply_cache(self) -> Path:
         return (self.cache_dir or self.directory) / "judge-cache.db"
+
+    @property
+    def reward_cache(self) -> Path:
+        return (self.cache_dir or self.directory) / "reward-cache.db"
 
     def secret(self, name: str) -> str:
         """The value of the environment variable `name`.

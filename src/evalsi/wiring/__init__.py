@@ -1,6 +1,6 @@
 """The composition root: settings and a request in, ready services out. Nothing else makes a store or a client."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,9 @@ from evalsi.judges.judge import JudgeSettings, ModelJudge
 from evalsi.judges.prices import PriceTable, load_prices, shipped_prices
 from evalsi.judges.spend import Budget
 from evalsi.ports.chat_model import ChatModel
+from evalsi.ports.closable import Closable
 from evalsi.ports.run_store import RunRow, RunStore
+from evalsi.ports.sandbox import SandboxHost
 from evalsi.results.graded_run import GradedRun, stored_run
 from evalsi.results.read_document import read_document
 from evalsi.results.recorder import Progress
@@ -56,7 +58,8 @@ def scoring(
     judge = (
         make_judge(request.judge, settings, use_cache=request.use_cache) if _wants_judge(request, settings) else None
     )
-    context = EvalContext(judge=judge, seed=request.plan.seed, level=request.plan.level)
+    sandbox = lent_sandbox(request.evaluators, settings)
+    context = EvalContext(judge=judge, sandbox=sandbox, seed=request.plan.seed, level=request.plan.level)
     panel = Panel(
         evaluators=bind_all(request.evaluators, context),
         concurrency=request.concurrency,
@@ -93,7 +96,7 @@ def scoring(
             judges=judges,
             on_progress=on_progress,
             stopped=stopped,
-            close=judge.close if judge is not None else None,
+            close=closing(judge, sandbox),
         )
     finally:
         if keep:
@@ -295,11 +298,37 @@ def _wants_judge(request: ScoreRequest, settings: Settings) -> bool:
 
 
 def _asks_judge(choice: EvaluatorRef | Definition) -> bool:
+    return _requires(choice, "judge")
+
+
+def _requires(choice: EvaluatorRef | Definition, need: str) -> bool:
     try:
         definition = choice if isinstance(choice, Definition) else load(choice.ref)
     except EvalsiError:
         return False  # Binding says what is wrong with it.
-    return "judge" in definition.requires
+    return need in definition.requires
+
+
+def lent_sandbox(choices: Sequence[EvaluatorRef | Definition], settings: Settings) -> SandboxHost | None:
+    """Where programs run, if any of the evaluators runs some. Nothing is started before it is needed."""
+    if not any(_requires(choice, "sandbox") for choice in choices):
+        return None
+    from evalsi.wiring.sandboxing import make_sandbox_host
+
+    return make_sandbox_host(settings)
+
+
+def closing(*lent: Closable | None) -> Callable[[], Awaitable[None]] | None:
+    """Closes what evaluators were lent, on the loop that used it; None where there is nothing."""
+    to_close = [each for each in lent if each is not None]
+    if not to_close:
+        return None
+
+    async def close() -> None:
+        for each in to_close:
+            await each.close()
+
+    return close
 
 
 def _chat_model(choice: JudgeChoice, settings: Settings) -> ChatModel:

@@ -4,7 +4,7 @@ import platform
 import shlex
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,15 @@ from evalsi.schema import Target as TargetSpec
 from evalsi.score.manifest import Circumstances, installed_versions, make_manifest
 from evalsi.score.request import JudgeChoice
 from evalsi.settings import Settings
-from evalsi.wiring import judge_choice, judge_manifests, local_store, make_judge, prices_of
+from evalsi.wiring import (
+    closing,
+    judge_choice,
+    judge_manifests,
+    lent_sandbox,
+    local_store,
+    make_judge,
+    prices_of,
+)
 from evalsi.wiring.calibrations import calibration_warnings
 
 DEFAULT_CONCURRENCY = 16
@@ -140,8 +148,9 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
         )
     judges = _Judges(spec, settings, use_cache=options.use_cache)
     plan = _summary_plan(spec)
-    main = EvalContext(judge=judges.main, level=plan.level)
-    contexts = {name: EvalContext(judge=judge, level=plan.level) for name, judge in judges.named.items()}
+    sandbox = lent_sandbox(document.evaluators.refs, settings)
+    main = EvalContext(judge=judges.main, sandbox=sandbox, level=plan.level)
+    contexts = {name: replace(main, judge=judge) for name, judge in judges.named.items()}
     panel = Panel(evaluators=bind_all(document.evaluators.refs, main, contexts), concurrency=concurrency)
     if target is not None:
         _refuse_what_nobody_gives(target, panel, document)
@@ -199,7 +208,7 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
         judges=judges.manifests,
         on_progress=options.on_progress,
         stopped=options.stopped,
-        close=judges.close,
+        close=closing(judges, sandbox),
     )
 
 
@@ -228,8 +237,10 @@ def rescoring(request: RescoreRequest, settings: Settings, options: RunOptions) 
     if request.judge.is_named or settings.judge.provider or settings.judge.model:
         judge = make_judge(request.judge, settings, use_cache=options.use_cache)
     judges = judge_manifests(judge, request.judge, settings)
+    sandbox = lent_sandbox(request.evaluators, settings)
+    context = EvalContext(judge=judge, sandbox=sandbox, seed=plan.seed, level=plan.level)
     panel = Panel(
-        evaluators=bind_all(request.evaluators, EvalContext(judge=judge, seed=plan.seed, level=plan.level)),
+        evaluators=bind_all(request.evaluators, context),
         concurrency=options.concurrency or DEFAULT_CONCURRENCY,
     )
     manifest = make_manifest(
@@ -264,7 +275,7 @@ def rescoring(request: RescoreRequest, settings: Settings, options: RunOptions) 
             judges=judges,
             on_progress=options.on_progress,
             stopped=options.stopped,
-            close=judge.close if judge is not None else None,
+            close=closing(judge, sandbox),
         )
     finally:
         store.close()

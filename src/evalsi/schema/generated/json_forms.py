@@ -164,6 +164,11 @@ if TYPE_CHECKING:
         ReviewDatasetVersionResponse,
         RevokeAPIKeyRequest,
         RevokeAPIKeyResponse,
+        Reward,
+        RewardClip,
+        RewardComponent,
+        RewardComponentResult,
+        RewardSpec,
         Role,
         RoleBinding,
         RoleList,
@@ -178,6 +183,8 @@ if TYPE_CHECKING:
         SandboxPolicy,
         Scheduling,
         Score,
+        ScoreRewardsRequest,
+        ScoreRewardsResponse,
         Sink,
         SliceRow,
         SliceRunsRequest,
@@ -4952,6 +4959,186 @@ def file_RejectedLine(m: RejectedLine) -> dict[str, Any]:
     return d
 
 
+def rest_RewardSpec(m: RewardSpec) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "components": [rest_RewardComponent(v) for v in m.components],
+        "floor": m.floor,
+        "onError": m.on_error.proto_name,
+        "disableCache": m.disable_cache,
+        "judge": m.judge,
+        "referenceField": m.reference_field,
+    }
+    v = m.clip
+    if v is not None:
+        d["clip"] = rest_RewardClip(v)
+    v = m.deadline
+    if v is not None:
+        d["deadline"] = duration_text(v)
+    return d
+
+
+def file_RewardSpec(m: RewardSpec) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.components:
+        d["components"] = [file_RewardComponent(v) for v in m.components]
+    d["floor"] = m.floor
+    if m.on_error.number:
+        d["on_error"] = m.on_error.value
+    v = m.clip
+    if v is not None:
+        d["clip"] = file_RewardClip(v)
+    d["disable_cache"] = m.disable_cache
+    if m.judge:
+        d["judge"] = m.judge
+    v = m.deadline
+    if v is not None:
+        d["deadline"] = duration_text(v)
+    if m.reference_field:
+        d["reference_field"] = m.reference_field
+    return d
+
+
+def rest_RewardComponent(m: RewardComponent) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "ref": m.ref,
+        "name": m.name,
+        "weight": m.weight,
+        "gate": m.gate,
+        "metric": m.metric,
+        "params": m.params,
+        "minIsolation": m.min_isolation,
+    }
+    v = m.threshold
+    if v is not None:
+        d["threshold"] = v
+    return d
+
+
+def file_RewardComponent(m: RewardComponent) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.ref:
+        d["ref"] = m.ref
+    if m.name:
+        d["name"] = m.name
+    d["weight"] = m.weight
+    d["gate"] = m.gate
+    v = m.threshold
+    if v is not None:
+        d["threshold"] = v
+    if m.metric:
+        d["metric"] = m.metric
+    if m.params:
+        d["params"] = m.params
+    if m.min_isolation:
+        d["min_isolation"] = m.min_isolation
+    return d
+
+
+def rest_RewardClip(m: RewardClip) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "low": m.low,
+        "high": m.high,
+    }
+    return d
+
+
+def file_RewardClip(m: RewardClip) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["low"] = m.low
+    d["high"] = m.high
+    return d
+
+
+def rest_ScoreRewardsRequest(m: ScoreRewardsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "rollouts": [rest_Record(v) for v in m.rollouts],
+    }
+    v = m.spec
+    if v is not None:
+        d["spec"] = rest_RewardSpec(v)
+    return d
+
+
+def file_ScoreRewardsRequest(m: ScoreRewardsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    v = m.spec
+    if v is not None:
+        d["spec"] = file_RewardSpec(v)
+    if m.rollouts:
+        d["rollouts"] = [file_Record(v) for v in m.rollouts]
+    return d
+
+
+def rest_ScoreRewardsResponse(m: ScoreRewardsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "rewards": [rest_Reward(v) for v in m.rewards],
+    }
+    return d
+
+
+def file_ScoreRewardsResponse(m: ScoreRewardsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.rewards:
+        d["rewards"] = [file_Reward(v) for v in m.rewards]
+    return d
+
+
+def rest_Reward(m: Reward) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "rolloutId": m.rollout_id,
+        "gated": m.gated,
+        "components": {k: rest_RewardComponentResult(v) for k, v in m.components.items()},
+    }
+    v = m.total
+    if v is not None:
+        d["total"] = v
+    return d
+
+
+def file_Reward(m: Reward) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.rollout_id:
+        d["rollout_id"] = m.rollout_id
+    v = m.total
+    if v is not None:
+        d["total"] = v
+    d["gated"] = m.gated
+    if m.components:
+        d["components"] = {k: file_RewardComponentResult(v) for k, v in m.components.items()}
+    return d
+
+
+def rest_RewardComponentResult(m: RewardComponentResult) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "status": m.status.proto_name,
+        "reason": m.reason,
+        "cached": m.cached,
+    }
+    v = m.value
+    if v is not None:
+        d["value"] = v
+    return d
+
+
+def file_RewardComponentResult(m: RewardComponentResult) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.status.number:
+        d["status"] = m.status.value
+    v = m.value
+    if v is not None:
+        d["value"] = v
+    if m.reason:
+        d["reason"] = m.reason
+    d["cached"] = m.cached
+    return d
+
+
 def rest_CreateRunRequest(m: CreateRunRequest) -> dict[str, Any]:
     d: dict[str, Any] = {
         "name": m.name,
@@ -5948,6 +6135,11 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ReviewDatasetVersionResponse": rest_ReviewDatasetVersionResponse,
     "RevokeAPIKeyRequest": rest_RevokeAPIKeyRequest,
     "RevokeAPIKeyResponse": rest_RevokeAPIKeyResponse,
+    "Reward": rest_Reward,
+    "RewardClip": rest_RewardClip,
+    "RewardComponent": rest_RewardComponent,
+    "RewardComponentResult": rest_RewardComponentResult,
+    "RewardSpec": rest_RewardSpec,
     "Role": rest_Role,
     "RoleBinding": rest_RoleBinding,
     "RoleList": rest_RoleList,
@@ -5962,6 +6154,8 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "SandboxPolicy": rest_SandboxPolicy,
     "Scheduling": rest_Scheduling,
     "Score": rest_Score,
+    "ScoreRewardsRequest": rest_ScoreRewardsRequest,
+    "ScoreRewardsResponse": rest_ScoreRewardsResponse,
     "Sink": rest_Sink,
     "SliceRow": rest_SliceRow,
     "SliceRunsRequest": rest_SliceRunsRequest,
@@ -6148,6 +6342,11 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ReviewDatasetVersionResponse": file_ReviewDatasetVersionResponse,
     "RevokeAPIKeyRequest": file_RevokeAPIKeyRequest,
     "RevokeAPIKeyResponse": file_RevokeAPIKeyResponse,
+    "Reward": file_Reward,
+    "RewardClip": file_RewardClip,
+    "RewardComponent": file_RewardComponent,
+    "RewardComponentResult": file_RewardComponentResult,
+    "RewardSpec": file_RewardSpec,
     "Role": file_Role,
     "RoleBinding": file_RoleBinding,
     "RoleList": file_RoleList,
@@ -6162,6 +6361,8 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "SandboxPolicy": file_SandboxPolicy,
     "Scheduling": file_Scheduling,
     "Score": file_Score,
+    "ScoreRewardsRequest": file_ScoreRewardsRequest,
+    "ScoreRewardsResponse": file_ScoreRewardsResponse,
     "Sink": file_Sink,
     "SliceRow": file_SliceRow,
     "SliceRunsRequest": file_SliceRunsRequest,

@@ -33,6 +33,7 @@ METHODS: tuple[tuple[str, str, str, str, str, bool, bool, bool, str, str, str, s
     ("evalsi.v1alpha1.DatasetCatalogService", "DiffDatasetVersions", "diff_dataset_versions", "DiffDatasetVersionsRequest", "DiffDatasetVersionsResponse", False, False, True, "POST", "/v1alpha1/dataset-versions/{name}:diff", "*", "", "datasets.read"),
     ("evalsi.v1alpha1.DatasetCatalogService", "UploadDatasetVersion", "upload_dataset_version", "UploadDatasetVersionRequest", "UploadDatasetVersionResponse", True, False, False, "POST", "/v1alpha1/datasets/{name}/upload", "", "chunk", "datasets.write"),
     ("evalsi.v1alpha1.DatasetCatalogService", "FetchDatasetVersion", "fetch_dataset_version", "FetchDatasetVersionRequest", "FetchDatasetVersionResponse", False, True, True, "GET", "/v1alpha1/dataset-versions/{name}/{version}:fetch", "", "chunk", "datasets.read"),
+    ("evalsi.v1alpha1.RewardService", "ScoreRewards", "score_rewards", "ScoreRewardsRequest", "ScoreRewardsResponse", False, False, False, "POST", "/v1alpha1/rewards:score", "*", "", "evaluations.run"),
     ("evalsi.v1alpha1.RunService", "CreateRun", "create_run", "CreateRunRequest", "CreateRunResponse", False, False, False, "POST", "/v1alpha1/runs", "*", "", "runs.create"),
     ("evalsi.v1alpha1.RunService", "GetRun", "get_run", "GetRunRequest", "GetRunResponse", False, False, True, "GET", "/v1alpha1/runs/{id}", "", "", "runs.read"),
     ("evalsi.v1alpha1.RunService", "ListRuns", "list_runs", "ListRunsRequest", "ListRunsResponse", False, False, True, "GET", "/v1alpha1/runs", "", "", "runs.read"),

@@ -480,6 +480,32 @@ def check_ResultsFile(m: Any) -> bool:
     return True
 
 
+def check_RewardSpec(m: Any) -> bool:
+    v = m.components
+    for x in v:
+        if not check_RewardComponent(x):
+            return False
+    return True
+
+
+def check_RewardComponent(m: Any) -> bool:
+    v = m.params
+    if v and v.__class__ in (dict, list) and not is_shallow(v):
+        return False
+    return True
+
+
+def check_ScoreRewardsRequest(m: Any) -> bool:
+    v = m.spec
+    if v is not None and not check_RewardSpec(v):
+        return False
+    v = m.rollouts
+    for x in v:
+        if not check_Record(x):
+            return False
+    return True
+
+
 def check_CreateRunRequest(m: Any) -> bool:
     v = m.spec
     if v is not None and not check_RunSpec(v):
@@ -678,6 +704,9 @@ QUICK_CHECKS: dict[str, Callable[[Any], bool]] = {
     "UploadDatasetVersionResponse": check_UploadDatasetVersionResponse,
     "Observation": check_Observation,
     "ResultsFile": check_ResultsFile,
+    "RewardSpec": check_RewardSpec,
+    "RewardComponent": check_RewardComponent,
+    "ScoreRewardsRequest": check_ScoreRewardsRequest,
     "CreateRunRequest": check_CreateRunRequest,
     "CreateRunResponse": check_CreateRunResponse,
     "GetRunResponse": check_GetRunResponse,

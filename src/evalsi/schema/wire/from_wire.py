@@ -167,6 +167,13 @@ from evalsi.schema import (
     ReviewDatasetVersionResponse,
     RevokeAPIKeyRequest,
     RevokeAPIKeyResponse,
+    Reward,
+    RewardClip,
+    RewardComponent,
+    RewardComponentResult,
+    RewardComponentStatus,
+    RewardOnError,
+    RewardSpec,
     Role,
     RoleBinding,
     RoleList,
@@ -183,6 +190,8 @@ from evalsi.schema import (
     Scheduling,
     Scope,
     Score,
+    ScoreRewardsRequest,
+    ScoreRewardsResponse,
     ScoreType,
     Sink,
     SliceRow,
@@ -236,6 +245,8 @@ _GateStat = {member.number: member for member in GateStat}
 _GateVerdict = {member.number: member for member in GateVerdict}
 _RunStatus = {member.number: member for member in RunStatus}
 _DatasetVersionState = {member.number: member for member in DatasetVersionState}
+_RewardOnError = {member.number: member for member in RewardOnError}
+_RewardComponentStatus = {member.number: member for member in RewardComponentStatus}
 
 
 def read_AgentTarget(w):
@@ -1874,6 +1885,72 @@ def read_RejectedLine(w):
     )
 
 
+def read_RewardSpec(w):
+    return RewardSpec(
+        name=w.name,
+        components=[read_RewardComponent(x) for x in w.components],
+        floor=w.floor,
+        on_error=_RewardOnError.get(w.on_error, RewardOnError.UNSPECIFIED),
+        clip=read_RewardClip(w.clip) if w.HasField("clip") else None,
+        disable_cache=w.disable_cache,
+        judge=w.judge,
+        deadline=read_duration(w.deadline) if w.HasField("deadline") else None,
+        reference_field=w.reference_field,
+    )
+
+
+def read_RewardComponent(w):
+    return RewardComponent(
+        ref=w.ref,
+        name=w.name,
+        weight=w.weight,
+        gate=w.gate,
+        threshold=w.threshold if w.HasField("threshold") else None,
+        metric=w.metric,
+        params=read_object(w.params),
+        min_isolation=w.min_isolation,
+    )
+
+
+def read_RewardClip(w):
+    return RewardClip(
+        low=w.low,
+        high=w.high,
+    )
+
+
+def read_ScoreRewardsRequest(w):
+    return ScoreRewardsRequest(
+        project=w.project,
+        spec=read_RewardSpec(w.spec) if w.HasField("spec") else None,
+        rollouts=[read_Record(x) for x in w.rollouts],
+    )
+
+
+def read_ScoreRewardsResponse(w):
+    return ScoreRewardsResponse(
+        rewards=[read_Reward(x) for x in w.rewards],
+    )
+
+
+def read_Reward(w):
+    return Reward(
+        rollout_id=w.rollout_id,
+        total=w.total if w.HasField("total") else None,
+        gated=w.gated,
+        components={k: read_RewardComponentResult(x) for k, x in w.components.items()},
+    )
+
+
+def read_RewardComponentResult(w):
+    return RewardComponentResult(
+        status=_RewardComponentStatus.get(w.status, RewardComponentStatus.UNSPECIFIED),
+        value=w.value if w.HasField("value") else None,
+        reason=w.reason,
+        cached=w.cached,
+    )
+
+
 def read_CreateRunRequest(w):
     return CreateRunRequest(
         name=w.name,
@@ -2327,6 +2404,11 @@ READS: dict[str, Callable[[Any], Any]] = {
     "ReviewDatasetVersionResponse": read_ReviewDatasetVersionResponse,
     "RevokeAPIKeyRequest": read_RevokeAPIKeyRequest,
     "RevokeAPIKeyResponse": read_RevokeAPIKeyResponse,
+    "Reward": read_Reward,
+    "RewardClip": read_RewardClip,
+    "RewardComponent": read_RewardComponent,
+    "RewardComponentResult": read_RewardComponentResult,
+    "RewardSpec": read_RewardSpec,
     "Role": read_Role,
     "RoleBinding": read_RoleBinding,
     "RoleList": read_RoleList,
@@ -2341,6 +2423,8 @@ READS: dict[str, Callable[[Any], Any]] = {
     "SandboxPolicy": read_SandboxPolicy,
     "Scheduling": read_Scheduling,
     "Score": read_Score,
+    "ScoreRewardsRequest": read_ScoreRewardsRequest,
+    "ScoreRewardsResponse": read_ScoreRewardsResponse,
     "Sink": read_Sink,
     "SliceRow": read_SliceRow,
     "SliceRunsRequest": read_SliceRunsRequest,

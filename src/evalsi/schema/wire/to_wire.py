@@ -3237,6 +3237,127 @@ def fill_RejectedLine(s, w):
         w.reason = v
 
 
+def fill_RewardSpec(s, w):
+    v = s.name
+    if v:
+        w.name = v
+    v = s.components
+    if v:
+        for x in v:
+            fill_RewardComponent(x, w.components.add())
+    v = s.floor
+    if v:
+        w.floor = v
+    v = s.on_error
+    if v.number:
+        w.on_error = v.number
+    v = s.clip
+    if v is not None:
+        w.clip.SetInParent()
+        fill_RewardClip(v, w.clip)
+    v = s.disable_cache
+    if v:
+        w.disable_cache = v
+    v = s.judge
+    if v:
+        w.judge = v
+    v = s.deadline
+    if v is not None:
+        w.deadline.SetInParent()
+        fill_duration(v, w.deadline)
+    v = s.reference_field
+    if v:
+        w.reference_field = v
+
+
+def fill_RewardComponent(s, w):
+    v = s.ref
+    if v:
+        w.ref = v
+    v = s.name
+    if v:
+        w.name = v
+    v = s.weight
+    if v:
+        w.weight = v
+    v = s.gate
+    if v:
+        w.gate = v
+    v = s.threshold
+    if v is not None:
+        w.threshold = v
+    v = s.metric
+    if v:
+        w.metric = v
+    v = s.params
+    if v:
+        fill_object(v, w.params)
+    v = s.min_isolation
+    if v:
+        w.min_isolation = v
+
+
+def fill_RewardClip(s, w):
+    v = s.low
+    if v:
+        w.low = v
+    v = s.high
+    if v:
+        w.high = v
+
+
+def fill_ScoreRewardsRequest(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.spec
+    if v is not None:
+        w.spec.SetInParent()
+        fill_RewardSpec(v, w.spec)
+    v = s.rollouts
+    if v:
+        for x in v:
+            fill_Record(x, w.rollouts.add())
+
+
+def fill_ScoreRewardsResponse(s, w):
+    v = s.rewards
+    if v:
+        for x in v:
+            fill_Reward(x, w.rewards.add())
+
+
+def fill_Reward(s, w):
+    v = s.rollout_id
+    if v:
+        w.rollout_id = v
+    v = s.total
+    if v is not None:
+        w.total = v
+    v = s.gated
+    if v:
+        w.gated = v
+    v = s.components
+    if v:
+        for k, x in v.items():
+            fill_RewardComponentResult(x, w.components[k])
+
+
+def fill_RewardComponentResult(s, w):
+    v = s.status
+    if v.number:
+        w.status = v.number
+    v = s.value
+    if v is not None:
+        w.value = v
+    v = s.reason
+    if v:
+        w.reason = v
+    v = s.cached
+    if v:
+        w.cached = v
+
+
 def fill_CreateRunRequest(s, w):
     v = s.name
     if v:
@@ -3919,6 +4040,11 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "ReviewDatasetVersionResponse": fill_ReviewDatasetVersionResponse,
     "RevokeAPIKeyRequest": fill_RevokeAPIKeyRequest,
     "RevokeAPIKeyResponse": fill_RevokeAPIKeyResponse,
+    "Reward": fill_Reward,
+    "RewardClip": fill_RewardClip,
+    "RewardComponent": fill_RewardComponent,
+    "RewardComponentResult": fill_RewardComponentResult,
+    "RewardSpec": fill_RewardSpec,
     "Role": fill_Role,
     "RoleBinding": fill_RoleBinding,
     "RoleList": fill_RoleList,
@@ -3933,6 +4059,8 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "SandboxPolicy": fill_SandboxPolicy,
     "Scheduling": fill_Scheduling,
     "Score": fill_Score,
+    "ScoreRewardsRequest": fill_ScoreRewardsRequest,
+    "ScoreRewardsResponse": fill_ScoreRewardsResponse,
     "Sink": fill_Sink,
     "SliceRow": fill_SliceRow,
     "SliceRunsRequest": fill_SliceRunsRequest,

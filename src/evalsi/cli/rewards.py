@@ -1,0 +1,122 @@
+"""`evalsi rewards`: score rollouts as a trainer would, and look for signs that a reward is being hacked."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evalsi.cli.terminal import console, figure, say
+
+
+@click.group()
+def rewards() -> None:
+    """Score rollouts with a reward spec, and diagnose rewards."""
+
+
+@rewards.command()
+@click.option("--spec", required=True, metavar="FILE", help="The reward spec, YAML or JSON.")
+@click.option("--data", required=True, metavar="DATA", help="The rollouts: input, output, reference.")
+@click.option("--output", metavar="FILE", help="Write the rewards here instead of standard output.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N rollouts.")
+def score(spec: str, data: str, output: str | None, limit: int | None) -> None:
+    """Score rollouts: one reward with its parts for each, as JSON lines in the order of the data.
+
+    \b
+    evalsi rewards score --spec reward.yaml --data rollouts.jsonl --output rewards.jsonl
+    """  # noqa: D301
+    import asyncio
+
+    from evalsi.core.whole_file import check_place, whole_file
+    from evalsi.datasets import DatasetOptions, open_dataset
+    from evalsi.schema import Reward
+    from evalsi.schema.json_codec import encode_file
+    from evalsi.settings import Settings
+    from evalsi.wiring.reward_spec import read_reward_spec
+    from evalsi.wiring.rewarding import make_reward_scorer
+
+    if output is not None:
+        check_place(Path(output), [spec, data])
+    read = read_reward_spec(Path(spec))
+    dataset = open_dataset(data, options=DatasetOptions(limit=limit))
+    dataset.scan()
+
+    async def run() -> list[Reward]:
+        scorer = make_reward_scorer(read, Settings.from_environment())
+        try:
+            return await scorer.score(list(dataset.records()))
+        finally:
+            await scorer.close()
+
+    found = asyncio.run(run())
+    text = b"".join(encode_file(reward) + b"\n" for reward in found)
+    if output is None:
+        sys.stdout.buffer.write(text)
+    else:
+        with whole_file(Path(output)) as file:
+            file.write_bytes(text)
+    totals = [reward.total for reward in found if reward.total is not None]
+    mean = f"mean {sum(totals) / len(totals):.4g}" if totals else "no mean"
+    gated = sum(reward.gated for reward in found)
+    say(f"{len(found)} rollouts: {mean}, {gated} stopped by a gate, {len(found) - len(totals)} without a reward")
+
+
+@rewards.command()
+@click.option("--data", required=True, metavar="DATA", help="The rollouts, with their training step in a column.")
+@click.option(
+    "--rewards", "given", required=True, metavar="FILE", help="Their rewards, as `rewards score` writes them."
+)
+@click.option("--step", default="step", show_default=True, metavar="NAME", help="Column of the training step.")
+@click.option(
+    "--heldout",
+    default="heldout",
+    show_default=True,
+    metavar="NAME",
+    help="Column of a score the reward knows nothing of.",
+)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Level of the intervals.",
+)
+@click.option("--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def diagnose(data: str, given: str, step: str, heldout: str, confidence: float, output_format: str) -> None:
+    """Look for signs of a hacked reward: a held-out score that does not keep up, a taste for length, parts that drift.
+
+    \b
+    evalsi rewards diagnose --data rollouts.jsonl --rewards rewards.jsonl --heldout human_score
+    """  # noqa: D301
+    import msgspec
+
+    from evalsi.datasets import DatasetOptions, open_dataset
+    from evalsi.reward.diagnose_rewards import diagnose_rewards
+    from evalsi.reward.given_rewards import given_rewards
+    from evalsi.reward.read_rewards import read_rewards
+    from evalsi.stats.bootstrap import Resampling
+
+    rollouts = open_dataset(data, options=DatasetOptions()).records()
+    arrays = given_rewards(rollouts, read_rewards(Path(given)), step=step, heldout=heldout)
+    signs = diagnose_rewards(arrays, Resampling(level=confidence, seed=0))
+    if output_format == "json":
+        print(msgspec.json.format(msgspec.json.encode(signs)).decode())
+        return
+    _print(signs)
+
+
+def _print(signs: Any) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("sign")
+    for name in ("value", "n"):
+        table.add_column(name, justify="right")
+    for name in ("interval", "says", "meaning"):
+        table.add_column(name)
+    for sign in signs:
+        interval = sign.estimate.interval
+        shown = f"[{figure(interval.low)}, {figure(interval.high)}]" if interval is not None else ""
+        says = "ALARM" if sign.is_alarm else "" if interval is not None else sign.estimate.reason or ""
+        table.add_row(sign.name, figure(sign.estimate.value), str(sign.estimate.n), shown, says, sign.meaning)
+    console().print(table)

@@ -1,0 +1,1 @@
+"""Evaluators of code: its syntax, and what it does in a sandbox."""

@@ -1,0 +1,1 @@
+"""Evaluators that serve as rewards in reinforcement learning; each works offline in the same way."""

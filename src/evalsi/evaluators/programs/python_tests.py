@@ -1,0 +1,265 @@
+"""Tests of a Python program, run where the program cannot reach them.
+
+Two sandboxes take turns: in one the tests run without the program, in the other the program without the tests. The first
+asks for answers, the second gives them as data, a fresh process for each test; the verdict is the first one's. So nothing
+that the program does to its own process (exits, patched assertions, objects equal to everything, threads, signals) can
+reach a verdict or an expected value.
+"""
+
+import ast
+import asyncio
+from typing import Any
+
+import msgspec
+
+from evalsi.core.errors import MeasurementError, SandboxError, SandboxUnavailableError, SkipRecord
+from evalsi.evaluators.programs.inside.exchange import NotPlainError, decode, encode
+from evalsi.evaluators.programs.program_text import inside_source
+from evalsi.ports.sandbox import Execution, PythonProgram, SandboxHost, SandboxLimits, SandboxOutcome
+from evalsi.schema import ErrorKind, Fault, IsolationLevel, IsolationReport
+
+_MOST_ROUNDS = 40
+_TEST_LIMITS = SandboxLimits(wall_s=20.0, cpu_s=20, memory_mib=512, output_bytes=8 << 20)
+
+Answers = dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]
+
+
+class PythonTests(msgspec.Struct, frozen=True, kw_only=True):
+    """Tests as a record brings them."""
+
+    tests: tuple[str, ...]
+    """Each an assertion, a script, or a module of pytest functions or unittest classes."""
+    setup: str = ""
+    """Runs before each of them, in their sandbox."""
+    entry_point: str = ""
+    """The function that `candidate` and `check(candidate)` mean; "" for the last that the program defines."""
+    module: str = ""
+    """Name by which tests import the program, beside the usual ones."""
+
+
+class TestReport(msgspec.Struct, frozen=True, kw_only=True):
+    """How the tests ended."""
+
+    passed: int
+    total: int
+    first_failure: str
+    """Which test failed first, and why."""
+    isolation: IsolationReport
+
+
+class ProgramRunner:
+    """Runs programs in a sandbox; whatever goes wrong with the sandbox is a `MeasurementError`, never a score."""
+
+    def __init__(self, host: SandboxHost | None, limits: SandboxLimits, least: IsolationLevel) -> None:
+        self._host = host
+        self.limits = limits
+        self.least = least
+        self.isolation = IsolationReport()
+
+    async def run(
+        self, source: str, stdins: tuple[bytes, ...], limits: SandboxLimits | None = None
+    ) -> tuple[Execution, ...]:
+        """One execution per standard input. Raises: MeasurementError: the sandbox failed, also on a second try."""
+        host = self.require_host()
+        program = PythonProgram(source=source, stdins=stdins, limits=limits or self.limits, min_isolation=self.least)
+        try:
+            runs = await host.run_python(program)
+        except (SandboxUnavailableError, SandboxError) as error:
+            raise sandbox_failure(str(error)) from error
+        self.isolation = runs.isolation
+        for execution in runs.executions:
+            if execution.outcome is SandboxOutcome.RUNNER_FAILURE:
+                raise sandbox_failure(execution.reason)
+        return runs.executions
+
+    def require_host(self) -> SandboxHost:
+        """Raises: MeasurementError: nobody lent one, so no program is run."""
+        if self._host is None:
+            raise sandbox_failure("no sandbox was lent to this evaluation, and programs are not run without one")
+        return self._host
+
+
+def sandbox_failure(reason: str) -> MeasurementError:
+    return MeasurementError(f"sandbox_unavailable: {reason}", kind=ErrorKind.ENVIRONMENT, fault=Fault.ENVIRONMENT)
+
+
+async def run_python_tests(source: str, tests: PythonTests, runner: ProgramRunner) -> TestReport:
+    """Runs every test against the program.
+
+    Raises:
+        SkipRecord: the tests cannot be read, or need what cannot cross to the program.
+        MeasurementError: a sandbox failed, or the tests did not end before the program had said anything.
+    """
+    plain = _plain_cases(tests)
+    if plain is not None:
+        return await _run_plain(source, plain, tests, runner)
+    answers: Answers = {}
+    for _ in range(_MOST_ROUNDS):
+        cases = await _drive(tests, answers, runner)
+        if cases is None:
+            return TestReport(
+                passed=0, total=1, first_failure="the tests did not end with these answers", isolation=runner.isolation
+            )
+        pending = [case for case in cases if case["state"] == "pending"]
+        if not pending:
+            return _report(cases, runner.isolation)
+        fresh = await _answers_of(source, [case["calls"] for case in pending], tests, runner)
+        for case, answered in zip(pending, fresh, strict=True):
+            answers[case["name"]] = list(zip(case["calls"], answered, strict=True))
+    return TestReport(
+        passed=0, total=1, first_failure="its answers differ from call to call", isolation=runner.isolation
+    )
+
+
+def _report(cases: list[dict[str, Any]], isolation: IsolationReport) -> TestReport:
+    counted = [case for case in cases if case["state"] in ("passed", "failed")]
+    unsupported = next((case["reason"] for case in cases if case["state"] == "unsupported"), None)
+    if unsupported is not None:
+        raise SkipRecord(str(unsupported))
+    if not counted:
+        raise SkipRecord("the tests hold no test")
+    failed = [case for case in counted if case["state"] == "failed"]
+    return TestReport(
+        passed=len(counted) - len(failed),
+        total=len(counted),
+        first_failure=f"test {failed[0]['name']}: {failed[0]['reason']}" if failed else "",
+        isolation=isolation,
+    )
+
+
+async def _drive(tests: PythonTests, answers: Answers, runner: ProgramRunner) -> list[dict[str, Any]] | None:
+    """What the tests say and ask. None where they did not end although answers of the program were in play."""
+    order = {
+        "tests": tests.tests,
+        "setup": tests.setup,
+        "entry_point": tests.entry_point,
+        "module": tests.module,
+        "answers": answers,
+    }
+    (execution,) = await runner.run(inside_source("drive_tests"), (msgspec.json.encode(order),), _TEST_LIMITS)
+    try:
+        reply = msgspec.json.decode(execution.stdout, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError):
+        if answers:
+            return None
+        raise MeasurementError(
+            f"the tests did not run: {execution.outcome.value} {execution.stderr[-300:].decode(errors='replace')}"
+        ) from None
+    if "unreadable" in reply:
+        raise SkipRecord(f"the tests are no Python: {reply['unreadable']}")
+    return reply["cases"]
+
+
+async def _answers_of(
+    source: str, calls: list[list[dict[str, Any]]], tests: PythonTests, runner: ProgramRunner
+) -> list[list[dict[str, Any]]]:
+    """The program's answers to each list of calls, each list in a fresh process."""
+    stdins = tuple(
+        msgspec.json.encode({"source": source, "entry_point": tests.entry_point, "calls": asked}) for asked in calls
+    )
+    executions = await runner.run(inside_source("answer_calls"), stdins)
+    return [
+        await asyncio.to_thread(_read_answers, run, len(asked)) for run, asked in zip(executions, calls, strict=True)
+    ]
+
+
+def _read_answers(execution: Execution, wanted: int) -> list[dict[str, Any]]:
+    """One answer for each call; a call that the program left without one is answered with why."""
+    found: list[dict[str, Any]] = []
+    broken = ""
+    for line in execution.stdout.split(b"\n")[:wanted]:
+        try:
+            answer = msgspec.json.decode(line, type=dict[str, Any])
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            break
+        if "broken" in answer:
+            broken = f"does not load: {answer['broken']}"
+            break
+        found.append({key: answer[key] for key in ("value", "args", "raised", "message") if key in answer})
+    why = broken or _ending(execution)
+    return found + [{"gone": why}] * (wanted - len(found))
+
+
+def _ending(execution: Execution) -> str:
+    match execution.outcome:
+        case SandboxOutcome.TIMEOUT:
+            return "ran out of time"
+        case SandboxOutcome.OUT_OF_MEMORY:
+            return "ran out of memory"
+        case SandboxOutcome.DENIED:
+            return f"was stopped: {execution.reason}"
+        case _:
+            return "said too much" if execution.truncated else f"ended with status {execution.exit_code}"
+
+
+# Assertions of the plain form `f(1, 2) == 3` need no sandbox for the tests: the expected values are read here.
+
+
+class _PlainCase(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    call: dict[str, Any]
+    expected: Any
+
+
+def _plain_cases(tests: PythonTests) -> list[_PlainCase] | None:
+    """The tests as calls with expected values, where each is one assertion of that form and nothing is set up."""
+    if tests.setup.strip():
+        return None
+    found: list[_PlainCase] = []
+    for text in tests.tests:
+        try:
+            case = _plain_case(text)
+        except (SyntaxError, ValueError, NotPlainError, RecursionError, MemoryError, TypeError):
+            return None
+        if case is None:
+            return None
+        found.append(case)
+    return found or None
+
+
+def _plain_case(text: str) -> _PlainCase | None:
+    tree = ast.parse(text.strip())
+    if len(tree.body) != 1:
+        return None
+    (statement,) = tree.body
+    test = statement.test if isinstance(statement, ast.Assert) else getattr(statement, "value", None)
+    if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq)):
+        return None
+    call = test.left
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
+        return None
+    if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+        return None
+    arguments = [encode(ast.literal_eval(each)) for each in call.args]
+    named = {str(each.arg): encode(ast.literal_eval(each.value)) for each in call.keywords}
+    asked = {"op": "call", "target": [call.func.id], "args": arguments, "kwargs": named}
+    return _PlainCase(text=text.strip(), call=asked, expected=ast.literal_eval(test.comparators[0]))
+
+
+async def _run_plain(source: str, cases: list[_PlainCase], tests: PythonTests, runner: ProgramRunner) -> TestReport:
+    answered = await _answers_of(source, [[case.call] for case in cases], tests, runner)
+    failures: list[str] = []
+    for case, (answer,) in zip(cases, answered, strict=True):
+        why = _mismatch(case.expected, answer)
+        if why:
+            failures.append(f"{case.text}: {why}")
+    return TestReport(
+        passed=len(cases) - len(failures),
+        total=len(cases),
+        first_failure=failures[0] if failures else "",
+        isolation=runner.isolation,
+    )
+
+
+def _mismatch(expected: Any, answer: dict[str, Any]) -> str:
+    """Why the answer is not the expected value; "" where it is. Only plain values are ever equal."""
+    if "gone" in answer:
+        return f"the program {answer['gone']}"
+    if "raised" in answer:
+        return f"it raised {str(answer['raised'][:1])[:100]}: {str(answer.get('message', ''))[:100]}"
+    try:
+        value = decode(answer.get("value"))
+        same = "value" in answer and bool(value == expected)
+    except (NotPlainError, ValueError, TypeError, OverflowError, RecursionError, ArithmeticError):
+        return "it answered no plain value"
+    return "" if same else f"it answered {repr(value)[:100]}"

@@ -1,0 +1,94 @@
+"""Builds what scores rewards: a spec and settings in, a `RewardScorer` out. Faces and the server come through here."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from evalsi.core.errors import InvalidSpecError, StoreError
+from evalsi.engine.panel import Panel
+from evalsi.evaluators.api import EvalContext
+from evalsi.evaluators.binding import bind
+from evalsi.judges.judge import ModelJudge
+from evalsi.ports.closable import Closable
+from evalsi.ports.reply_cache import ReplyCache
+from evalsi.reward.check_spec import CheckedComponent, check_spec
+from evalsi.reward.reward_plan import RewardPart, RewardPlan
+from evalsi.reward.score_rollouts import RewardScorer
+from evalsi.schema import RewardOnError, RewardSpec
+from evalsi.score.request import JudgeChoice, judge_of
+from evalsi.settings import Settings
+from evalsi.wiring import make_judge
+from evalsi.wiring.sandboxing import make_sandbox_host
+
+_USUAL_DEADLINE_S = 60.0
+_CONCURRENCY = 64
+
+
+def make_reward_scorer(
+    spec: RewardSpec, settings: Settings, *, judge: JudgeChoice | Mapping[str, Any] | None = None
+) -> RewardScorer:
+    """A scorer that is ready; the caller closes it.
+
+    Args:
+        judge: Which judge the components that need one ask. By default the one that the spec names as "provider/model", else the default of the settings.
+
+    Raises: EvalsiError: whatever is wrong with the spec, its evaluators or the judge. Nothing has been asked then.
+    """
+    checked = check_spec(spec)
+    asked = any("judge" in one.definition.requires for one in checked)
+    lent = _judge(spec, settings, judge) if asked else None
+    sandbox = make_sandbox_host(settings) if any("sandbox" in one.definition.requires for one in checked) else None
+    context = EvalContext(judge=lent, sandbox=sandbox)
+    parts = tuple(_part(one, context) for one in checked)
+    plan = RewardPlan(
+        name=spec.name or "reward",
+        parts=parts,
+        floor=spec.floor,
+        on_error=RewardOnError.RAISE if spec.on_error is RewardOnError.UNSPECIFIED else spec.on_error,
+        clip=spec.clip,
+        deadline_s=_USUAL_DEADLINE_S if spec.deadline is None else spec.deadline,
+        reference_field=spec.reference_field,
+        judge="" if lent is None else lent.name,
+    )
+    panel = Panel(
+        evaluators=tuple(part.evaluator for part in parts),
+        deadline_s=plan.deadline_s,
+        asking_deadline_s=plan.deadline_s,
+        concurrency=_CONCURRENCY,
+    )
+    to_close: list[Closable] = [each for each in (lent, sandbox) if each is not None]
+    cache = None if spec.disable_cache else _cache(settings)
+    return RewardScorer(plan, panel, cache, lent=to_close)
+
+
+def _part(checked: CheckedComponent, context: EvalContext) -> RewardPart:
+    return RewardPart(
+        name=checked.name,
+        evaluator=bind(checked.definition, context=context, params=checked.params, alias=checked.name),
+        output=checked.output,
+        weight=checked.component.weight,
+        is_gate=checked.component.gate,
+        threshold=checked.threshold,
+    )
+
+
+def _judge(spec: RewardSpec, settings: Settings, given: JudgeChoice | Mapping[str, Any] | None) -> ModelJudge:
+    if isinstance(given, Mapping):
+        return make_judge(judge_of(given), settings)
+    if given is not None:
+        return make_judge(given, settings)
+    provider, slash, model = spec.judge.partition("/")
+    if spec.judge and not slash:
+        raise InvalidSpecError(f"judge: {spec.judge!r} names no judge here", hint="write it as provider/model")
+    return make_judge(replace(JudgeChoice(), provider=provider, model=model), settings)
+
+
+def _cache(settings: Settings) -> ReplyCache | None:
+    from evalsi.infra.reply_cache import SqliteReplyCache
+
+    try:
+        return SqliteReplyCache(settings.reward_cache, name="reward cache")
+    except StoreError as error:
+        raise StoreError(
+            error.message, where=error.where, hint="choose another folder with EVALSI_CACHE_DIR, or cache: false"
+        ) from error

@@ -1,0 +1,51 @@
+"""`evalsi rewards` as people call it."""
+
+import json
+from pathlib import Path
+
+from tests.command_line import evalsi
+
+SPEC = "components:\n  - ref: math-equiv\n    weight: 1\nonError: mask\n"
+DATA = [
+    {"id": "a", "input": "1+1", "output": "\\boxed{2}", "reference": "2", "step": 0, "heldout": 1},
+    {"id": "b", "input": "1+1", "output": "\\boxed{3}", "reference": "2", "step": 1, "heldout": 0},
+    {"id": "c", "input": "?", "output": "\\boxed{3}", "reference": "\\int", "step": 1, "heldout": 0},
+]
+
+
+def folder_of(tmp_path: Path) -> Path:
+    (tmp_path / "reward.yaml").write_text(SPEC)
+    (tmp_path / "rollouts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in DATA))
+    return tmp_path
+
+
+def test_rewards_are_json_lines_in_the_order_of_the_data(tmp_path: Path) -> None:
+    ran = evalsi("rewards", "score", "--spec", "reward.yaml", "--data", "rollouts.jsonl", cwd=folder_of(tmp_path))
+    rows = [json.loads(line) for line in ran.out.splitlines()]
+    assert [(row["rollout_id"], row.get("total")) for row in rows] == [("a", 1.0), ("b", 0.0), ("c", None)]
+    assert rows[2]["components"]["math-equiv"]["status"] == "skipped"
+    assert "3 rollouts: mean 0.5, 0 stopped by a gate, 1 without a reward" in ran.err
+
+
+def test_a_wrong_spec_is_one_sentence_with_its_place(tmp_path: Path) -> None:
+    (folder_of(tmp_path) / "reward.yaml").write_text("components:\n  - ref: math-equi\n")
+    ran = evalsi("rewards", "score", "--spec", "reward.yaml", "--data", "rollouts.jsonl", cwd=tmp_path)
+    assert ran.status == 2
+    assert "reward.yaml:2:10" in ran.err
+    assert "math-equiv" in ran.err
+
+
+def test_a_diagnosis_says_why_it_cannot_tell(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    evalsi("rewards", "score", "--spec", "reward.yaml", "--data", "rollouts.jsonl", "--output", "r.jsonl", cwd=folder)
+    ran = evalsi(
+        "rewards", "diagnose", "--data", "rollouts.jsonl", "--rewards", "r.jsonl", "--format", "json", cwd=folder
+    )
+    signs = {sign["name"]: sign for sign in json.loads(ran.out)}
+    assert signs["heldout-shortfall"]["estimate"]["value"] is None
+    assert "8 rollouts" in signs["heldout-shortfall"]["estimate"]["reason"]
+    again = evalsi(
+        "rewards", "diagnose", "--data", "rollouts.jsonl", "--rewards", "r.jsonl", "--step", "stpe", cwd=folder
+    )
+    assert again.status == 2
+    assert "did you mean 'step'" in again.err
