@@ -244,7 +244,7 @@ def test_an_archive_that_was_tampered_with_stays_inside(driver: str, tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_workspace_that_is_full_is_an_error_and_the_sandbox_goes_on(driver: str) -> None:
+def test_a_full_disk_is_an_error_and_the_sandbox_goes_on(driver: str) -> None:
     limits = msgspec.structs.replace(LIMITS, disk_mib=8)
 
     async def use(ladder: Ladder) -> None:
