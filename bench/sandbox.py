@@ -113,7 +113,7 @@ async def leases(driver: str) -> None:
         sandbox = await host.create(spec)
         took.append((time.perf_counter() - started) * 1000)
         await sandbox.destroy()
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.3)
 
     took: list[float] = []
     for _ in range(40):
@@ -126,7 +126,7 @@ async def leases(driver: str) -> None:
     snapshot = await sandbox.snapshot()
     took = []
     for _ in range(20):
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.3)
         started = time.perf_counter()
         again = await host.restore(snapshot)
         took.append((time.perf_counter() - started) * 1000)

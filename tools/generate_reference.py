@@ -190,7 +190,7 @@ def setting_documents() -> Iterator[str]:
     """The docstrings of settings that are read from the environment, in the order of the source."""
     tree = ast.parse(inspect.getsource(evalsi.settings.local))
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    for name in ("Settings", "JudgeDefaults"):
+    for name in ("Settings", "JudgeDefaults", "SandboxSettings"):
         for node in classes[name].body:
             if (
                 isinstance(node, ast.Expr)

@@ -32,6 +32,7 @@ def test_only_settings_reads_the_environment() -> None:
     readers = [
         name_of(path)
         for path in MODULES
+        if path.parent.name != "guest"  # inside a sandbox the environment is the program's, and ours to fill
         for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Attribute)
         and node.attr in ("environ", "environb", "getenv", "getenvb")

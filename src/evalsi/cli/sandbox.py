@@ -82,7 +82,7 @@ def run(
     """Run COMMAND in a fresh sandbox: no network, no files of yours, and nothing left afterwards.
 
     \b
-    evalsi sandbox run -- python3 -c 'print(6 * 7)'
+    evalsi sandbox run --copy answer.py -- python3 answer.py
 
     The exit status is the program's own, 128 and the signal where one ended it, 124 out of time, 137 out of memory,
     126 stopped for something forbidden, 125 when the sandbox itself failed.

@@ -79,6 +79,7 @@ def test_a_program_says_what_it_says_and_nothing_is_left_behind(driver: str) -> 
     assert kept() == before
 
 
+@pytest.mark.slow
 def test_a_program_meets_an_ordinary_python(driver: str) -> None:
     source = """
 import atexit, dataclasses, inspect, os, sys, threading
@@ -110,6 +111,7 @@ raise ValueError("told with its place")
     on(driver, use)
 
 
+@pytest.mark.slow
 def test_what_is_stronger_than_this_machine_is_refused_with_every_reason() -> None:
     async def main() -> None:
         ladder = Ladder(LadderOptions())
@@ -149,6 +151,7 @@ def test_the_strongest_rung_is_used_and_named_in_the_report() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_two_sandboxes_know_nothing_of_each_other(driver: str) -> None:
     settle = (
         "import ctypes, os, socket, time\n"
@@ -191,6 +194,7 @@ def test_two_sandboxes_know_nothing_of_each_other(driver: str) -> None:
     on(driver, use)
 
 
+@pytest.mark.slow
 def test_copying_in_follows_no_link_however_it_was_raced(driver: str, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -228,6 +232,7 @@ def test_copying_in_follows_no_link_however_it_was_raced(driver: str, tmp_path: 
     assert list(outside.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_archive_that_was_tampered_with_stays_inside(driver: str, tmp_path: Path) -> None:
     from evalsi.guest import wire
 
@@ -244,7 +249,8 @@ def test_an_archive_that_was_tampered_with_stays_inside(driver: str, tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_workspace_that_is_full_is_an_error_and_the_sandbox_goes_on(driver: str) -> None:
+@pytest.mark.slow
+def test_a_full_disk_is_an_error_and_the_sandbox_goes_on(driver: str) -> None:
     limits = msgspec.structs.replace(LIMITS, disk_mib=8)
 
     async def use(ladder: Ladder) -> None:
@@ -256,6 +262,7 @@ def test_a_workspace_that_is_full_is_an_error_and_the_sandbox_goes_on(driver: st
     on(driver, use)
 
 
+@pytest.mark.slow
 def test_leaving_a_stream_early_ends_the_command_and_the_sandbox(driver: str) -> None:
     before = kept()
 
@@ -274,6 +281,7 @@ def test_leaving_a_stream_early_ends_the_command_and_the_sandbox(driver: str) ->
     assert kept() == before
 
 
+@pytest.mark.slow
 def test_the_death_of_the_host_ends_every_sandbox(driver: str, tmp_path: Path) -> None:
     script = f"""
 import asyncio
@@ -316,6 +324,7 @@ def sleepers() -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_a_path_that_climbs_out_is_refused_before_anything_starts(driver: str) -> None:
     async def use(ladder: Ladder) -> None:
         for path in ("../x", "/x", "", "a/\0"):
@@ -328,6 +337,7 @@ def test_a_path_that_climbs_out_is_refused_before_anything_starts(driver: str) -
     on(driver, use)
 
 
+@pytest.mark.slow
 def test_a_sandbox_that_dies_is_a_failure_of_the_runner_and_not_of_the_program(driver: str) -> None:
     async def use(ladder: Ladder) -> None:
         sandbox = await ladder.create(SandboxSpec(limits=LIMITS))

@@ -3,7 +3,6 @@
 import signal
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
-from typing import cast
 
 from evalsi.core.errors import SandboxError, UsageError
 from evalsi.guest import wire
@@ -59,7 +58,8 @@ def read_files_reply(reply: list[wire.Value]) -> FilesRead:
                         found.append(SandboxFile(path=path, content=content, mode=mode & 0o777))
                     case _:
                         raise unexpected(reply)
-            return FilesRead(files=tuple(found), missing=tuple(cast("list[str]", missing)), truncated=bool(truncated))
+            absent = tuple(path for path in missing if isinstance(path, str))
+            return FilesRead(files=tuple(found), missing=absent, truncated=bool(truncated))
         case _:
             raise unexpected(reply)
 

@@ -10,6 +10,8 @@ from evalsi.infra.sandbox.slot import Circumstances, Slot, start_slot
 _CELLS_BEFORE_RETIRING = 512
 """Forks of one agent share its address layout and hash seed; a program must not learn them from many before it."""
 
+_SPARE_SLOTS = 2
+
 
 class Doubt(Exception):
     """Raised inside `SlotPool.lend` by whom the slot served, to have it thrown away. Nobody outside sees it."""
@@ -24,6 +26,7 @@ class SlotPool:
         self._idle: list[Slot] = []
         self._waiting: collections.deque[asyncio.Future[None]] = collections.deque()
         self._warming: set[asyncio.Task[None]] = set()
+        self._taken = 0
         self._is_closed = False
 
     @contextlib.asynccontextmanager
@@ -50,17 +53,15 @@ class SlotPool:
             self._give_place()
 
     async def take(self) -> Slot:
-        """A slot for good, warm where there is one; another is warmed in its place. Raises: SandboxError."""
-        if not self._idle:
-            return await start_slot(self._shared, preload=False)
-        slot = self._idle.pop()
-        self._warm()
-        return slot
+        """A slot for good, warm where there is one. Who takes a second will take more, so some are kept warm from then on.
 
-    async def warm(self, count: int) -> None:
-        """Starts slots until `count` are idle. Raises: SandboxError."""
-        while len(self._idle) < count:
-            self._idle.append(await start_slot(self._shared, preload=True))
+        Raises: SandboxError: it does not start.
+        """
+        slot = self._idle.pop() if self._idle else await start_slot(self._shared, preload=False)
+        self._taken += 1
+        if self._taken > 1 and len(self._idle) + len(self._warming) < _SPARE_SLOTS:
+            self._warm()
+        return slot
 
     async def close(self) -> None:
         self._is_closed = True
