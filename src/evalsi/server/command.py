@@ -112,7 +112,8 @@ def run(options: ServeOptions) -> None:
         import uvloop
 
         from evalsi.server.journal import LEVELS, Journal
-        from evalsi.server.serve import ServePlan, serve_until_told
+        from evalsi.server.run_services import run_services
+        from evalsi.server.serve import Extras, ServePlan, serve_until_told
         from evalsi.server.tls import Certificates
     except ImportError as error:
         if error.name is not None and error.name.startswith("evalsi"):
@@ -121,6 +122,7 @@ def run(options: ServeOptions) -> None:
     from evalsi.settings.open_door import check_door
     from evalsi.settings.read_server_settings import read_server_settings
     from evalsi.settings.server import ServerSettings
+    from evalsi.wiring.run_serving import opened_runs
     from evalsi.wiring.serving import ServingLimits, serving_parts
 
     server = read_server_settings(options.config) if options.config is not None else ServerSettings()
@@ -147,8 +149,11 @@ def run(options: ServeOptions) -> None:
     for warning in warnings:
         journal.note("warning", "open", reason=warning)
     plan = ServePlan(host=host, port=port, certificates=certificates)
-    parts = serving_parts(settings, server, limits, no_auth=options.no_auth)
-    uvloop.run(serve_until_told(plan, parts, journal))
+    with opened_runs(server, settings) as runs:
+        parts = serving_parts(
+            settings, server, limits, no_auth=options.no_auth, project_of_run=runs.project_of_run
+        )
+        uvloop.run(serve_until_told(plan, parts, journal, Extras(services=run_services(runs))))
 
 
 def address_of(listen: str) -> tuple[str, int]:

@@ -45,6 +45,8 @@ class RunWorkerOrder(msgspec.Struct, frozen=True, kw_only=True):
     """The root of datasets: every path in a specification is below it."""
     objects: str
     """Where the records of published datasets lie, e.g. file:///var/lib/evalsi/objects."""
+    object_options: dict[str, str] = {}
+    """Settings of that place, its keys included."""
     cache: str
     """A folder for copies of objects that lie elsewhere."""
     limits: QueueLimits = QueueLimits()
@@ -56,7 +58,9 @@ class RunWorkerOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 def serve_runs(order: RunWorkerOrder, settings: Settings, stopped: threading.Event) -> None:
     """Works on the runs of a store until `stopped` is set."""
-    stores = open_stores(order.store, open_objects(order.objects, cache=Path(order.cache)))
+    stores = open_stores(
+        order.store, open_objects(order.objects, cache=Path(order.cache), options=order.object_options)
+    )
     try:
         work_on_runs(stores, order, settings, stopped)
     finally:

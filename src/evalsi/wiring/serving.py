@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from evalsi.access.guard import ProjectOfRun
 from evalsi.core.errors import UnknownNameError
 from evalsi.engine.panel import Panel, available_processors
 from evalsi.evaluators.api import EvalContext
@@ -71,12 +72,18 @@ class ServingParts:
 
 
 def serving_parts(
-    settings: Settings, server: ServerSettings, limits: ServingLimits | None = None, *, no_auth: bool = False
+    settings: Settings,
+    server: ServerSettings,
+    limits: ServingLimits | None = None,
+    *,
+    no_auth: bool = False,
+    project_of_run: ProjectOfRun | None = None,
 ) -> ServingParts:
     """The parts of a server.
 
     Args:
         no_auth: Whether nobody is asked who is calling, whatever the settings say.
+        project_of_run: Where there are runs.
     Raises: StoreError: the store cannot be opened.
     """
     limits = limits or ServingLimits()
@@ -93,7 +100,7 @@ def serving_parts(
         "judge": pool("judge", JUDGE_POOL_WORKERS, 0),
     }
     store = open_access_store(settings.database)
-    access = access_parts(server, store, _no_run, no_auth=no_auth)
+    access = access_parts(server, store, project_of_run or _no_run, no_auth=no_auth)
     return ServingParts(pools=pools, limits=limits, access=access, default_judge=settings.judge.model)
 
 

@@ -1,0 +1,203 @@
+"""A server's runs from its settings: the stores, the workers, and who may hold how much.
+
+Its own module because a server without runs need not open a store, and the access to it stands beside, not inside.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import msgspec
+
+from evalsi.core.clock import Clock, SystemClock
+from evalsi.core.errors import NotFoundError, StoreError, UsageError
+from evalsi.infra.objects import open_objects
+from evalsi.infra.run_workers import RunWorkers
+from evalsi.infra.store.database import StoreOptions
+from evalsi.infra.store.open_stores import open_stores
+from evalsi.ports.project_stores import ProjectStores
+from evalsi.ports.run_queue import QueueLimits, TokenQuota
+from evalsi.ports.run_store import RunQuery
+from evalsi.settings import Settings
+from evalsi.settings.server import QuotaSettings, RunSettings, ServerSettings
+from evalsi.wiring.run_work import RunWorkerOrder
+
+logger = logging.getLogger(__name__)
+
+TIDY_INTERVAL_S = 60.0
+"""Between two looks for runs that have been there long enough."""
+TIDY_STOP_S = 2.0
+ENDED = ("succeeded", "failed", "interrupted", "error")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunParts:
+    """What the services of runs and datasets work with."""
+
+    stores: ProjectStores
+    workers: RunWorkers
+    datasets: Path
+    """The root of datasets."""
+    clock: Clock
+    most_stored: Callable[[str], int | None]
+    """How many runs a project may hold."""
+
+    async def project_of_run(self, run_id: str) -> str | None:
+        """Whose run it is; None when there is no such run."""
+        try:
+            return await asyncio.to_thread(self.stores.project_of, run_id)
+        except NotFoundError:
+            return None
+
+
+@contextmanager
+def opened_runs(server: ServerSettings, settings: Settings) -> Generator[RunParts]:
+    """Opens the stores and starts the workers; leaving puts runs under way back in line.
+
+    Raises: StoreError: a store cannot be opened.
+    """
+    order = order_of(server, settings)
+    datasets = Path(order.datasets)
+    try:
+        datasets.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"the folder of datasets {datasets} cannot be made: {error.strerror}") from error
+    objects = open_objects(order.objects, cache=Path(order.cache), options=order.object_options)
+    stores = open_stores(order.store, objects, StoreOptions(synchronous=server.storage.sqlite.synchronous))
+    try:
+        workers = RunWorkers(order=msgspec.json.encode(order), count=server.runs.max_concurrent)
+        workers.start()
+        clock = SystemClock()
+        stopped = threading.Event()
+        tidying = threading.Thread(
+            target=_keep_tidy, args=(stores, server.runs, clock, stopped), name="tidy", daemon=True
+        )
+        tidying.start()
+        try:
+            yield RunParts(
+                stores=stores,
+                workers=workers,
+                datasets=datasets,
+                clock=clock,
+                most_stored=lambda project: server.quotas.of(project).max_stored_runs,
+            )
+        finally:
+            stopped.set()
+            workers.stop()
+            tidying.join(TIDY_STOP_S)
+    finally:
+        stores.close()
+
+
+def order_of(server: ServerSettings, settings: Settings) -> RunWorkerOrder:
+    """What the workers of this server are told."""
+    folder = settings.directory.absolute()
+    quotas = server.quotas
+    named = {name: quotas.of(name) for name in quotas.projects}
+    return RunWorkerOrder(
+        store=_store(server, settings, folder),
+        datasets=str(Path(server.datasets_dir).absolute() if server.datasets_dir else folder / "datasets"),
+        objects=_objects(server, folder),
+        object_options=_object_options(server, settings.environment),
+        cache=str(folder / "cache"),
+        limits=QueueLimits(
+            total=server.runs.max_concurrent,
+            per_project=quotas.default.max_concurrent_runs,
+            projects={
+                name: quota.max_concurrent_runs
+                for name, quota in named.items()
+                if quota.max_concurrent_runs is not None
+            },
+        ),
+        quotas={"": _tokens(quotas.default), **{name: _tokens(quota) for name, quota in named.items()}},
+        lease_s=server.runs.lease_ttl,
+    )
+
+
+def tidy_runs(stores: ProjectStores, plan: RunSettings, clock: Clock) -> int:
+    """Puts away and deletes the runs that have been there long enough, by the rules of their projects; how many.
+
+    Raises: StoreError: the store cannot be used; the rest is done next time.
+    """
+    now = clock.now()
+    changed = 0
+    rules = (
+        (plan.retention, plan.project_retention, None, True),
+        (plan.archive_after, plan.project_archive_after, False, False),
+    )
+    for usual_s, own_s, archived, removes in rules:
+        ages_s = [age_s for age_s in (usual_s, *own_s.values()) if age_s is not None]
+        if not ages_s:
+            continue
+        until = (now - timedelta(seconds=min(ages_s))).isoformat()
+        query = RunQuery(statuses=ENDED, until=until, archived=archived)
+        token = ""
+        while True:
+            page = stores.page(None, query, size=500, token=token)
+            for row in page.runs:
+                age_s = own_s.get(row.project, usual_s)
+                if age_s is None or row.finished_at is None or row.finished_at > _text(now - timedelta(seconds=age_s)):
+                    continue
+                with suppress(NotFoundError, UsageError):  # somebody was quicker, or goes on with it
+                    if removes:
+                        stores.of(row.project).delete(row.id)
+                    else:
+                        stores.of(row.project).archive(row.id, at=_text(now))
+                    changed += 1
+            token = page.next_token
+            if not token:
+                break
+    return changed
+
+
+def _keep_tidy(stores: ProjectStores, plan: RunSettings, clock: Clock, stopped: threading.Event) -> None:
+    while not stopped.is_set():
+        try:
+            changed = tidy_runs(stores, plan, clock)
+            if changed:
+                logger.info("%d runs were put away or removed by the rules of their projects", changed)
+        except StoreError as error:
+            logger.warning("runs could not be tidied: %s", error)
+        stopped.wait(TIDY_INTERVAL_S)
+
+
+def _store(server: ServerSettings, settings: Settings, folder: Path) -> str:
+    postgres = server.storage.postgres
+    if postgres is None:
+        return str(folder / settings.database.name)
+    return settings.secret(postgres.dsn_env) if postgres.dsn_env else postgres.dsn
+
+
+def _objects(server: ServerSettings, folder: Path) -> str:
+    s3 = server.storage.s3
+    return f"s3://{s3.bucket}" if s3 is not None and s3.bucket else f"file://{folder / 'objects'}"
+
+
+def _object_options(server: ServerSettings, environment: Mapping[str, str]) -> dict[str, str]:
+    s3 = server.storage.s3
+    if s3 is None or not s3.bucket:
+        return {}
+    options = {
+        "endpoint": s3.endpoint,
+        "region": s3.region,
+        "access_key_id": environment.get(s3.access_key_env, ""),
+        "secret_access_key": environment.get(s3.secret_key_env, ""),
+        "virtual_hosted_style_request": "" if s3.path_style or not s3.endpoint else "true",
+        "allow_http": "true" if s3.insecure else "",
+    }
+    return {name: value for name, value in options.items() if value}
+
+
+def _tokens(quota: QuotaSettings) -> TokenQuota:
+    return TokenQuota(
+        target_tokens_per_day=quota.target_tokens_per_day, judge_tokens_per_day=quota.judge_tokens_per_day
+    )
+
+
+def _text(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds")
