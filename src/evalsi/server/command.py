@@ -150,9 +150,7 @@ def run(options: ServeOptions) -> None:
         journal.note("warning", "open", reason=warning)
     plan = ServePlan(host=host, port=port, certificates=certificates)
     with opened_runs(server, settings) as runs:
-        parts = serving_parts(
-            settings, server, limits, no_auth=options.no_auth, project_of_run=runs.project_of_run
-        )
+        parts = serving_parts(settings, server, limits, no_auth=options.no_auth, project_of_run=runs.project_of_run)
         uvloop.run(serve_until_told(plan, parts, journal, Extras(services=run_services(runs))))
 
 
