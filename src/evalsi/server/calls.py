@@ -127,7 +127,9 @@ class Door:
             arrival.headers, request_id=arrival.request_id, source=arrival.source
         )
         course.caller = caller.principal
-        return caller
+        # Kept answers end with this process; a service that stores its key keeps the promise beyond that.
+        key = arrival.headers.get("idempotency-key", "")
+        return msgspec.structs.replace(caller, idempotency_key=key) if key else caller
 
     def _deadline_s(self, arrival: Arrival) -> float:
         return self.longest_call_s if arrival.deadline_s is None else min(arrival.deadline_s, self.longest_call_s)

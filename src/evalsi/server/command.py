@@ -176,7 +176,7 @@ def run(server: ServerSettings, settings: Settings, options: ServeOptions, warni
     host, port = address_of(server.listen)
     plan = ServePlan(host=host, port=port, certificates=certificates)
     with opened_runs(server, settings) as runs:
-        parts = serving_parts(settings, server, limits, runs.project_of, no_auth=options.no_auth)
+        parts = serving_parts(settings, server, limits, runs.project_of_run, no_auth=options.no_auth)
         uvloop.run(serve_until_told(plan, parts, journal, Extras(services=run_services(runs))))
 
 

@@ -52,7 +52,7 @@ class RunParts:
     """What runs of a project may call."""
     default_judge: str
 
-    async def project_of(self, run_id: str) -> str | None:
+    async def project_of_run(self, run_id: str) -> str | None:
         """The project of a run; None when there is no such run."""
         try:
             return await asyncio.to_thread(self.stores.project_of, run_id)

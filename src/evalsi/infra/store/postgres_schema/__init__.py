@@ -1,7 +1,7 @@
 """The schema of the store in PostgreSQL: Alembic's revisions, forward only, and the one function that applies them.
 
 It holds the same tables and columns as `migrations` gives SQLite, which a test compares. SQLite keeps its own list since
-SQLAlchemy alone takes longer to import than the commands on an embedded store take to run (decision 0018).
+SQLAlchemy alone takes longer to import than the commands on an embedded store take to run (decision 0017).
 """
 
 from pathlib import Path
