@@ -174,6 +174,15 @@ def test_what_a_server_does_not_do_is_refused_before_anything_is_stored(
     assert len(asyncio.run(service.list_runs(ListRunsRequest(page_size=1000), CALLER)).runs) == len(before)
 
 
+def test_code_that_was_sent_is_not_even_loaded(served: ServedRuns, service: RunService) -> None:
+    trace = served.folder / "was-loaded"
+    code = f"from pathlib import Path\nPath({str(trace)!r}).touch()\n\ndef f(record):\n    return 1.0\n"
+    (served.folder / "datasets" / "sent.py").write_text(code)
+    with pytest.raises(InvalidSpecError, match="runs no code"):
+        asked(service, spec(evaluators=[EvaluatorRef(ref="./sent.py:f")]))
+    assert not trace.exists()
+
+
 def test_a_request_sent_again_with_its_key_is_the_same_run(served: ServedRuns, service: RunService) -> None:
     caller = everyone(idempotency_key="k-1")
     request = CreateRunRequest(name="keyed", spec=spec())

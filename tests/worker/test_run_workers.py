@@ -15,6 +15,8 @@ from evalsi.schema import DatasetSource, EvaluatorRef, RunSpec
 from tests.command_line import write_jsonl
 from tests.worker.served_runs import ServedRuns, submission, wait_until
 
+pytestmark = pytest.mark.slow
+
 ENDED = {"done", "failed", "cancelled"}
 
 

@@ -41,6 +41,8 @@ def read_served_spec(
         ForbiddenError, UnknownNameError: it names what the project has not.
     """
     sent = run.spec or RunSpec()
+    # Before anything else: the checks below load evaluators, and code that was sent must not even be imported.
+    served_spec(sent, root)
     complete = with_named_parts(sent, rights)
     document = _checked(run, complete, name, root)
     if document.evaluators.needs_judge and not sent.judge and default_judge in rights.judges:

@@ -93,6 +93,7 @@ def test_a_database_of_a_later_version_is_refused(address: str) -> None:
         open_sql_database(address)
 
 
+@pytest.mark.slow
 def test_a_restart_of_the_database_costs_time_and_nothing_else(postgres: PostgresServer, address: str) -> None:
     with closing(SqlRunStore(PostgresDatabase(address))) as store:
         store.create(a_run("r1"), a_manifest())
