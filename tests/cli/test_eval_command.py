@@ -216,9 +216,9 @@ def test_closed_standard_streams_lose_nothing(folder: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written_is_named_and_the_run_is_kept(cli: Cli, folder: Path) -> None:
-    limit = f"ulimit -f 200; exec {' '.join(command(*EVAL, 'wide=exact-match', '--output', 'out.jsonl'))}"
+    limit = f"ulimit -f 400; exec {' '.join(command(*EVAL, 'wide=exact-match', '--output', 'out.jsonl'))}"
     write_jsonl(
-        folder / "data.jsonl", [{"id": "é" * 400 + str(i), "output": "a", "reference": "a"} for i in range(900)]
+        folder / "data.jsonl", [{"id": "é" * 400 + str(i), "output": "a", "reference": "a"} for i in range(1800)]
     )
     ended = subprocess.run(
         ["sh", "-c", limit], cwd=folder, env=environment(), capture_output=True, text=True, check=False

@@ -103,8 +103,8 @@ def test_a_mistake_around_the_spec_is_named(before: str, after: str, said: str) 
         ("[{ref: exact-match, deadline: 0s}]", "spec.evaluators[0].deadline must be above 0, not 0"),
         ("[{ref: exact-match, deadline: 5 parsecs}]", 'must be a duration such as "1.5s" or "5m"'),
         ("[{ref: exact-match, weight: 2}]", "unknown field spec.evaluators[0].weight; known here: ref, params, name"),
-        ("[no_such_module.checks:polite]", "module 'no_such_module.checks' cannot be imported"),
-        ("[./no_such_file.py:polite]", "there is no file 'no_such_file.py'"),
+        ("[no_such_module.checks:polite]", "unknown module 'no_such_module'"),
+        ("[./no_such_file.py:polite]", "unknown file 'no_such_file.py'"),
     ],
 )
 def test_a_wrong_evaluator_is_named(evaluators: str, said: str) -> None:
