@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from evalsi.core.errors import MissingExtraError, PluginError
+from evalsi.core.errors import MissingExtraError, PluginError, UnknownNameError
 from evalsi.core.python_module import load_module
 from evalsi.evaluators.api import Record, evaluator, output
 from evalsi.evaluators.matching.record_text import AnswerParams
@@ -84,7 +84,7 @@ def _named_object(reference: str) -> Embedder:
     place, _, attribute = reference.partition(":")
     try:
         found: Any = getattr(load_module(place), attribute)
-    except (PluginError, AttributeError) as error:
+    except (PluginError, UnknownNameError, AttributeError) as error:
         raise ValueError(f"`model` {reference!r} cannot be imported: {error}") from None
     model = found() if isinstance(found, type) else found
     if not callable(getattr(model, "encode", None)):
