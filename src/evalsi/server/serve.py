@@ -19,6 +19,7 @@ from evalsi.core.version import __version__
 from evalsi.server.application import Application, Readiness
 from evalsi.server.calls import Door
 from evalsi.server.grpc_service import GrpcService
+from evalsi.server.idempotency import IdempotentAnswers
 from evalsi.server.journal import Journal
 from evalsi.server.measures import Measures
 from evalsi.server.one_port import App, OnePort
@@ -89,6 +90,7 @@ async def serving(
             admission=access.guard,
             measures=measures,
             journal=journal,
+            kept=IdempotentAnswers(parts.answers, access.clock, journal),
             most_calls=plan.most_calls,
         )
         services = [
