@@ -164,6 +164,7 @@ class Door:
                 code=course.code,
                 seconds=round(seconds, 6),
                 caller=course.caller,
+                source=arrival.source,
                 request_id=arrival.request_id,
             )
 

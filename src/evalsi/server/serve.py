@@ -24,6 +24,7 @@ from evalsi.server.journal import Journal
 from evalsi.server.measures import Measures
 from evalsi.server.one_port import App, OnePort
 from evalsi.server.own_pages import OwnPages
+from evalsi.server.pipe_names import PipeNames
 from evalsi.server.served_method import served_methods
 from evalsi.server.services.auth_service import AuthService
 from evalsi.server.services.catalog_service import CatalogService
@@ -119,10 +120,11 @@ async def serving(
             mounts=extras.mounts,
         )
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evalsi-")))
-        grpc = GrpcService(door, served, most_bytes=plan.most_bytes)
+        names = PipeNames(folder)
+        grpc = GrpcService(door, served, names, most_bytes=plan.most_bytes)
         socket_path = str(folder / "grpc")
         await grpc.start(socket_path)
-        port = OnePort(application, socket_path)
+        port = OnePort(application, socket_path, names)
         try:
             host, number = await port.listen(plan.host, plan.port, tls)
         except OSError:
