@@ -11,7 +11,8 @@ from evalsi.access.caller import Caller
 from evalsi.access.guard import Guard
 from evalsi.access.key_authenticator import KeyAuthenticator
 from evalsi.access.roles import grants_of
-from evalsi.infra.store.access_store import SqliteAccessStore, open_access_store
+from evalsi.infra.store.access_store import SqlAccessStore
+from evalsi.infra.store.open_stores import open_access_store
 from evalsi.schema.method import METHODS
 from evalsi.server.services.auth_service import AuthService
 
@@ -39,7 +40,7 @@ class TurnedClock:
 class Office:
     """Everything that decides about access, over one store."""
 
-    def __init__(self, store: SqliteAccessStore, clock: TurnedClock) -> None:
+    def __init__(self, store: SqlAccessStore, clock: TurnedClock) -> None:
         self.store, self.clock = store, clock
         self.authenticator = KeyAuthenticator(store, clock)
         self.guard = Guard(store, clock, project_of_run)
@@ -54,7 +55,7 @@ class Office:
 
 @contextmanager
 def an_office(folder: Path) -> Iterator[Office]:
-    with closing(open_access_store(folder / "evalsi.db")) as store:
+    with closing(open_access_store(str(folder / "evalsi.db"))) as store:
         yield Office(store, TurnedClock())
 
 

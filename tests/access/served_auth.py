@@ -13,7 +13,7 @@ from typing import Any
 import evalsi.schema as types
 from evalsi.core.clock import SystemClock
 from evalsi.core.errors import EvalsiError
-from evalsi.infra.store.access_store import open_access_store
+from evalsi.infra.store.open_stores import open_access_store
 from evalsi.schema.json_codec import decode, encode_file
 from evalsi.server.services.auth_service import AuthService
 from evalsi.settings.server import ServerSettings
@@ -34,7 +34,7 @@ class Served:
 def served_auth(folder: Path, settings: ServerSettings) -> Iterator[Served]:
     """AuthService over the store in `folder`, on a free port of this machine."""
     arrived: list[dict[str, str]] = []
-    with closing(open_access_store(folder / "evalsi.db")) as store:
+    with closing(open_access_store(str(folder / "evalsi.db"))) as store:
         parts = access_parts(settings, store, project_of_run)
         service = AuthService(store, SystemClock(), parts.forget, parts.keys, parts.bindings)
 

@@ -97,6 +97,25 @@ def test_refusals_are_in_the_log_and_keys_in_none(asking: RunningServer, root: s
     assert root not in json.dumps(asking.lines)
 
 
+def test_the_address_of_a_caller_is_in_log_and_audit_whatever_the_protocol(asking: RunningServer, root: str) -> None:
+    grpc = pytest.importorskip("grpc")
+    viewer = new_key(asking, root, "from-somewhere", "viewer")
+    said(asking, "POST", "/v1alpha1/evaluate", viewer, EXACT)
+    for name in ("first", "x\n" * 100):  # the second is no id that may stand in a log
+        with grpc.insecure_channel(asking.address, options=[("grpc.use_local_subchannel_pool", 1)]) as channel:
+            method: Any = channel.unary_unary("/evalsi.v1alpha1.EvaluationService/Evaluate")
+            metadata = [("authorization", f"Bearer {viewer}"), ("x-request-id", name.replace("\n", "_,"))]
+            with pytest.raises(grpc.RpcError):
+                method(b"", metadata=metadata, timeout=10)
+    _, answer = said(asking, "GET", "/v1alpha1/audit?deniedOnly=true", root)
+    mine = [event for event in answer["events"] if event["principal"] == "key:from-somewhere"]
+    assert [event["source"] for event in mine] == ["127.0.0.1"] * 3
+    assert mine[1]["requestId"] == "first"
+    assert len(mine[0]["requestId"]) == 16
+    calls = [line for line in asking.lines if line.get("caller") == "key:from-somewhere"]
+    assert {(line["protocol"], line["source"]) for line in calls} == {("rest", "127.0.0.1"), ("grpc", "127.0.0.1")}
+
+
 def test_the_command_line_speaks_to_it(asking: RunningServer, root: str, folder: Path) -> None:
     env = {"EVALSI_SERVER": f"http://{asking.address}", "EVALSI_API_KEY": root}
     me = evalsi("whoami", "--format", "json", cwd=folder, env=env)

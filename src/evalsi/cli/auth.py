@@ -1,12 +1,19 @@
 """`evalsi auth`: keys, roles, bindings, projects and the audit log of a server."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import msgspec
 
 from evalsi.cli.terminal import as_json, say
+from evalsi.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from evalsi.settings import Settings
+    from evalsi.settings.server import ServerSettings
 
 ResponseT = TypeVar("ResponseT", bound=msgspec.Struct)
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
@@ -59,14 +66,27 @@ def keys() -> None:
 @click.option(
     "--local", is_flag=True, help="Put it into the store of this machine, where no server need run: the first key."
 )
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="With --local: the settings of the server whose store it is. By default that in EVALSI_DIR or .evalsi.",
+)
 @_asking
 def create_key(
-    name: str, roles: tuple[str, ...], labels: tuple[str, ...], ttl: str, local: bool, server: str, output_format: str
+    name: str,
+    roles: tuple[str, ...],
+    labels: tuple[str, ...],
+    ttl: str,
+    local: bool,
+    config: Path | None,
+    server: str,
+    output_format: str,
 ) -> None:
     """Make an API key. It is shown now and never again.
 
     \b
-    evalsi auth keys create root --role '*=owner' --local
+    evalsi auth keys create root --role '*=owner' --local --config evalsi.yaml
     evalsi auth keys create ci --role default=runner --ttl 90d
     """  # noqa: D301 - click's mark for lines that stay as they are
     from evalsi.cli.eval import labels_of
@@ -75,11 +95,12 @@ def create_key(
     request = CreateAPIKeyRequest(
         name=name, roles=_roles_of(roles), labels=labels_of(labels), ttl=_lifetime_s(ttl) if ttl else None
     )
+    if config is not None and not local:
+        raise UsageError("--config belongs to --local", hint="a running server is named with --server")
     if local:
-        from evalsi.settings import Settings
         from evalsi.wiring.access import make_local_key
 
-        made = make_local_key(request, Settings.from_environment())
+        made = make_local_key(request, *_settings_of(config))
         answer = CreateAPIKeyResponse(key=made.stored.key, secret=made.text)
     else:
         answer = _call("CreateAPIKey", request, CreateAPIKeyResponse, server)
@@ -352,3 +373,17 @@ def _lifetime_s(text: str) -> float:
     if seconds is None or seconds <= 0:
         raise UsageError(f"{text!r} is no length of time", where="--ttl", hint="write it as 720h or 30d")
     return seconds
+
+
+def _settings_of(config: Path | None) -> "tuple[Settings, ServerSettings]":
+    """The settings of this machine and of a server on it."""
+    from evalsi.settings import Settings
+    from evalsi.settings.server import ServerSettings
+
+    settings = Settings.from_environment()
+    if config is None:
+        return settings, ServerSettings()
+    from evalsi.settings.read_server_settings import placed_server_settings
+
+    server = placed_server_settings(config)
+    return replace(settings, directory=Path(server.data_dir)), server

@@ -4,7 +4,8 @@
 their own variables hold.
 """
 
-from collections.abc import Generator, Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -66,14 +67,7 @@ class Objects:
             if not path.is_file():
                 raise NotFoundError(f"there is no object {key}")
             return path
-        path = self._cache / key
-        if not path.is_file():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            partial = path.with_name(path.name + ".partial")
-            with partial.open("wb") as file:
-                file.writelines(self.read(key))
-            partial.replace(path)
-        return path
+        return fetched(self._cache / key, lambda: self.read(key))
 
     def delete(self, key: str) -> None:
         try:
@@ -100,6 +94,30 @@ class Objects:
                 f"the objects at {self._address} cannot be used: {_first_line(error)}",
                 hint="check that the place is there, has room and lets this server in",
             ) from error
+
+
+def fetched(path: Path, read: Callable[[], Iterator[bytes]]) -> Path:
+    """`path`, which holds what `read` gives; written, whole, where it is not there yet. Several may do so at once.
+
+    Raises: StoreError: it cannot be written. Also what `read` raises.
+    """
+    if path.is_file():
+        return path
+    content = read()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as partial:
+            try:
+                partial.writelines(content)
+            except BaseException:
+                Path(partial.name).unlink()
+                raise
+        Path(partial.name).replace(path)
+    except OSError as error:
+        raise StoreError(
+            f"the copy {path} cannot be written: {error.strerror}", hint="make room, or see who may write there"
+        ) from error
+    return path
 
 
 def _first_line(error: Exception) -> str:

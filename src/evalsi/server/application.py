@@ -11,13 +11,14 @@ from pathlib import Path
 
 import msgspec
 
-from evalsi.core.errors import EvalsiError, suggestion
+from evalsi.core.errors import EvalsiError, ForbiddenError, suggestion
 from evalsi.schema.schema_error import SchemaError
 from evalsi.server.api_page import api_page
 from evalsi.server.calls import Door
 from evalsi.server.exchange import ClientGoneError, Exchange, Receive, Scope, Send
 from evalsi.server.fault import Fault, fault_of
 from evalsi.server.one_port import App
+from evalsi.server.own_pages import OwnPages
 from evalsi.server.rest import Rest, answer_fault
 from evalsi.server.rest_routes import RestRoutes
 from evalsi.server.rpc_over_http import RpcOverHttp
@@ -42,6 +43,7 @@ class Application:
     door: Door
     served: list[ServedMethod]
     readiness: Readiness
+    pages: OwnPages
     most_bytes: int = 64 << 20
     """Largest body of a request, packed or not."""
     most_upload_bytes: int = 4 << 30
@@ -63,12 +65,17 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope["path"]
+        most = self.most_upload_bytes if path.endswith("/upload") else self.most_bytes
+        exchange = Exchange(scope, receive, send, most_bytes=most)
+        try:
+            self.pages.check(exchange.method, scope["headers"])
+        except ForbiddenError as error:
+            await answer_fault(exchange, fault_of(error))
+            return
         for beginning, app in self.mounts.items():
             if path.startswith(beginning):
                 await app(scope, receive, send)
                 return
-        most = self.most_upload_bytes if path.endswith("/upload") else self.most_bytes
-        exchange = Exchange(scope, receive, send, most_bytes=most)
         try:
             await self._handle(exchange)
         except ClientGoneError:

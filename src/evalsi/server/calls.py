@@ -63,12 +63,12 @@ class Door:
     admission: Admission
     measures: Measures
     journal: Journal
+    kept: IdempotentAnswers
     most_calls: int = 1024
     """Calls under way at once; a further one is refused at once rather than left to wait."""
     longest_call_s: float = 600.0
     """Seconds that a call without a stream may take."""
     under_way: set[object] = field(default_factory=set[object])
-    kept: IdempotentAnswers = field(default_factory=IdempotentAnswers)
 
     async def answer(
         self, served: ServedMethod, request: msgspec.Struct, arrival: Arrival
@@ -81,7 +81,7 @@ class Door:
             key = arrival.headers.get("idempotency-key", "")
             if not key or served.method.safe:
                 return await work
-            return await self.kept.answer((served.short_name, caller.principal, key), request, work)
+            return await self.kept.answer(served, caller.principal, key, request, work)
 
     async def gather(
         self, served: ServedMethod, requests: AsyncIterator[msgspec.Struct], arrival: Arrival
@@ -127,7 +127,7 @@ class Door:
             arrival.headers, request_id=arrival.request_id, source=arrival.source
         )
         course.caller = caller.principal
-        # Kept answers end with this process; a service that stores its key keeps the promise beyond that.
+        # A service that stores the key itself keeps the promise also when two servers are asked at the same moment.
         key = arrival.headers.get("idempotency-key", "")
         return msgspec.structs.replace(caller, idempotency_key=key) if key else caller
 
@@ -164,6 +164,7 @@ class Door:
                 code=course.code,
                 seconds=round(seconds, 6),
                 caller=course.caller,
+                source=arrival.source,
                 request_id=arrival.request_id,
             )
 

@@ -113,9 +113,9 @@ def serve(**given: Any) -> None:
 def server_settings(options: ServeOptions) -> ServerSettings:
     """The configuration, with what the command line says in its place."""
     if options.config is not None:
-        from evalsi.settings.read_server_settings import read_server_settings
+        from evalsi.settings.read_server_settings import placed_server_settings
 
-        server = _below(options.config.parent, read_server_settings(options.config))
+        server = placed_server_settings(options.config)
     else:
         server = OWN_MACHINE if is_on_this_machine(options.listen or OWN_MACHINE.listen) else ServerSettings()
     if options.listen is not None:
@@ -125,16 +125,6 @@ def server_settings(options: ServeOptions) -> ServerSettings:
         tls = TlsSettings(cert_file=str(options.tls_cert), key_file=str(options.tls_key))
         server = msgspec.structs.replace(server, auth=msgspec.structs.replace(auth, tls=tls))
     return server
-
-
-def _below(folder: Path, server: ServerSettings) -> ServerSettings:
-    """The settings with their paths relative to `folder`, that of their file."""
-    auth = server.auth
-    if auth is not None and auth.tls is not None:
-        tls = TlsSettings(cert_file=str(folder / auth.tls.cert_file), key_file=str(folder / auth.tls.key_file))
-        auth = msgspec.structs.replace(auth, tls=tls)
-    datasets = str(folder / server.datasets_dir) if server.datasets_dir else ""
-    return msgspec.structs.replace(server, data_dir=str(folder / server.data_dir), datasets_dir=datasets, auth=auth)
 
 
 def settings_of(server: ServerSettings, options: ServeOptions) -> Settings:

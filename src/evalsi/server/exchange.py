@@ -9,7 +9,7 @@ import gzip
 import re
 import secrets
 import zlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -53,8 +53,7 @@ class Exchange:
         self.headers: dict[str, str] = {
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
-        given = self.headers.get("x-request-id", "")
-        self.request_id: str = given if _REQUEST_ID.match(given) else secrets.token_hex(8)
+        self.request_id = request_id_of(self.headers)
 
     @cached_property
     def raw_path(self) -> str:
@@ -159,6 +158,12 @@ class Exchange:
             f"the body is larger than the {self._most_bytes >> 20} MiB that the server takes",
             hint="send less at once, or use a stream",
         )
+
+
+def request_id_of(headers: Mapping[str, str]) -> str:
+    """The id that the caller gave its request, where it can stand in a log; else a new one."""
+    given = headers.get("x-request-id", "")
+    return given if _REQUEST_ID.match(given) else secrets.token_hex(8)
 
 
 def packed(body: bytes, coding: str) -> bytes:

@@ -4,7 +4,6 @@ Messages cross as bytes and become Structs through the generated wire code, so n
 service. What always holds: a fault is told as the status of the error tree, with our sentence as its details.
 """
 
-import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Any, TypeAlias, cast
@@ -22,7 +21,9 @@ from evalsi.schema.json_codec import check_message
 from evalsi.schema.proto_codec import compiled_files, decode, encode
 from evalsi.server.answer import QuickAnswer, message_of
 from evalsi.server.calls import Arrival, Door
+from evalsi.server.exchange import request_id_of
 from evalsi.server.fault import fault_of
+from evalsi.server.pipe_names import PipeNames
 from evalsi.server.served_method import ServedMethod
 
 _Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
@@ -34,10 +35,16 @@ NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
 class GrpcService:
-    """A gRPC server on a unix socket."""
+    """A gRPC server on a unix socket.
 
-    def __init__(self, door: Door, served: Sequence[ServedMethod], *, most_bytes: int) -> None:
+    Args:
+        names: Names of the pipes that lead to it.
+        most_bytes: Largest message that is taken.
+    """
+
+    def __init__(self, door: Door, served: Sequence[ServedMethod], names: PipeNames, *, most_bytes: int) -> None:
         self._door = door
+        self._pipe_names = names
         self._names = sorted({one.method.service for one in served})
         self._server = grpc.aio.server(
             options=[
@@ -98,7 +105,7 @@ class GrpcService:
 
     def _unary(self, served: ServedMethod) -> Any:
         async def answer(sent: bytes, context: Any) -> bytes:
-            arrival = _arrival(context)
+            arrival = self._arrival(context)
             try:
                 return _written(await self._door.answer(served, _read(sent, served), arrival))
             except Exception as error:
@@ -108,7 +115,7 @@ class GrpcService:
 
     def _gather(self, served: ServedMethod) -> Any:
         async def answer(sent: AsyncIterator[bytes], context: Any) -> bytes:
-            arrival = _arrival(context)
+            arrival = self._arrival(context)
             try:
                 return _written(await self._door.gather(served, _read_all(sent, served), arrival))
             except Exception as error:
@@ -118,7 +125,7 @@ class GrpcService:
 
     def _stream(self, served: ServedMethod) -> Any:
         async def answers(sent: Any, context: Any) -> AsyncGenerator[bytes]:
-            arrival = _arrival(context)
+            arrival = self._arrival(context)
             try:
                 request = _read_all(sent, served) if served.method.client_streams else _read(sent, served)
                 async with aclosing(self._door.stream(served, request, arrival)) as stream:
@@ -128,6 +135,16 @@ class GrpcService:
                 await _tell(context, error, arrival)
 
         return answers
+
+    def _arrival(self, context: Any) -> Arrival:
+        headers = {name: value for name, value in (context.invocation_metadata() or ()) if isinstance(value, str)}
+        return Arrival(
+            headers=headers,
+            request_id=request_id_of(headers),
+            protocol="grpc",
+            source=self._pipe_names.source_of(context.peer()),
+            deadline_s=context.time_remaining(),
+        )
 
 
 def _file_of(module: Any) -> FileDescriptorProto:
@@ -160,17 +177,6 @@ async def _read_all(sent: AsyncIterator[bytes], served: ServedMethod) -> AsyncGe
 
 def _written(answer: msgspec.Struct | QuickAnswer) -> bytes:
     return encode(message_of(answer))
-
-
-def _arrival(context: Any) -> Arrival:
-    headers = {name: value for name, value in (context.invocation_metadata() or ()) if isinstance(value, str)}
-    remaining = context.time_remaining()
-    return Arrival(
-        headers=headers,
-        request_id=headers.get("x-request-id", "") or secrets.token_hex(8),
-        protocol="grpc",
-        deadline_s=remaining,
-    )
 
 
 async def _tell(context: Any, error: Exception, arrival: Arrival) -> Any:

@@ -17,6 +17,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from evalsi.server.exchange import Receive, Scope, Send
+from evalsi.server.pipe_names import PipeNames
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 HEAD_S = 10.0
@@ -35,9 +36,10 @@ class OnePort:
     Args:
         app: The ASGI application for HTTP/1.1.
         grpc_socket: Path of the unix socket that gRPC listens on.
+        names: Names of the pipes to it.
     """
 
-    def __init__(self, app: App, grpc_socket: str, *, most_connections: int = 20_000) -> None:
+    def __init__(self, app: App, grpc_socket: str, names: PipeNames, *, most_connections: int = 20_000) -> None:
         self._config = Config(
             app,  # pyright: ignore[reportArgumentType]
             http="httptools",
@@ -54,6 +56,7 @@ class OnePort:
         logging.getLogger("uvicorn.error").addHandler(logging.NullHandler())
         self._state = ServerState()
         self._grpc_socket = grpc_socket
+        self._names = names
         self._most_connections = most_connections
         self._pipes: set[asyncio.Transport] = set()
         self._server: asyncio.Server | None = None
@@ -110,13 +113,15 @@ class OnePort:
     async def pipe_to_grpc(self, transport: asyncio.Transport, first: bytes) -> None:
         down = _Pipe(transport, self._pipes)
         transport.set_protocol(down)
+        client = transport.get_extra_info("peername")
         try:
-            up, _ = await asyncio.get_running_loop().create_unix_connection(
-                lambda: _Pipe(None, self._pipes, transport), self._grpc_socket
-            )
+            connected, name = await self._names.connect(self._grpc_socket, client[0] if client else "")
         except OSError:
             transport.abort()
             return
+        up, _ = await asyncio.get_running_loop().create_unix_connection(
+            lambda: _Pipe(None, self._pipes, transport, lambda: self._names.forget(name)), sock=connected
+        )
         if transport.is_closing():
             up.abort()
             return
@@ -227,9 +232,14 @@ class _Pipe(asyncio.Protocol):
     """One end of a byte pipe; what comes in goes to the peer, and a peer that is full stops this end from reading."""
 
     def __init__(
-        self, transport: asyncio.Transport | None, pipes: set[asyncio.Transport], peer: asyncio.Transport | None = None
+        self,
+        transport: asyncio.Transport | None,
+        pipes: set[asyncio.Transport],
+        peer: asyncio.Transport | None = None,
+        ended: Callable[[], None] = lambda: None,
     ) -> None:
         self._pipes = pipes
+        self._ended = ended
         self._transport = transport
         self.peer = peer
         if transport is not None:
@@ -248,6 +258,7 @@ class _Pipe(asyncio.Protocol):
             self.peer.write(data)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        self._ended()
         if self._transport is not None:
             self._pipes.discard(self._transport)
         if self.peer is not None and not self.peer.is_closing():

@@ -19,14 +19,18 @@ from evalsi.core.version import __version__
 from evalsi.server.application import Application, Readiness
 from evalsi.server.calls import Door
 from evalsi.server.grpc_service import GrpcService
+from evalsi.server.idempotency import IdempotentAnswers
 from evalsi.server.journal import Journal
 from evalsi.server.measures import Measures
 from evalsi.server.one_port import App, OnePort
+from evalsi.server.own_pages import OwnPages
+from evalsi.server.pipe_names import PipeNames
 from evalsi.server.served_method import served_methods
 from evalsi.server.services.auth_service import AuthService
 from evalsi.server.services.catalog_service import CatalogService
 from evalsi.server.services.evaluation_service import EvaluationLimits, EvaluationService
 from evalsi.server.tls import Certificates
+from evalsi.settings.open_door import is_on_this_machine
 from evalsi.wiring.serving import ServingParts
 
 STOP_S = 4.0
@@ -87,6 +91,7 @@ async def serving(
             admission=access.guard,
             measures=measures,
             journal=journal,
+            kept=IdempotentAnswers(parts.answers, access.clock, journal),
             most_calls=plan.most_calls,
         )
         services = [
@@ -105,14 +110,21 @@ async def serving(
         served = served_methods(services)
         stopping = asyncio.Event()
         readiness = Readiness(missing=lambda: "the server is stopping" if stopping.is_set() else extras.missing())
+        alone = is_on_this_machine(f"{plan.host}:{plan.port}") and not access.authenticator.enabled
         application = Application(
-            door=door, served=served, readiness=readiness, most_bytes=plan.most_bytes, mounts=extras.mounts
+            door=door,
+            served=served,
+            readiness=readiness,
+            pages=OwnPages(alone),
+            most_bytes=plan.most_bytes,
+            mounts=extras.mounts,
         )
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evalsi-")))
-        grpc = GrpcService(door, served, most_bytes=plan.most_bytes)
+        names = PipeNames(folder)
+        grpc = GrpcService(door, served, names, most_bytes=plan.most_bytes)
         socket_path = str(folder / "grpc")
         await grpc.start(socket_path)
-        port = OnePort(application, socket_path)
+        port = OnePort(application, socket_path, names)
         try:
             host, number = await port.listen(plan.host, plan.port, tls)
         except OSError:

@@ -20,9 +20,9 @@ from evalsi.run.spec.json_tree import read_json
 from evalsi.run.spec.placed_tree import PlacedTree, below
 from evalsi.run.spec.yaml_tree import read_yaml
 from evalsi.schema.json_text import parse_duration, parse_timestamp
-from evalsi.settings.server import JudgeSettings, ServerSettings, TargetSettings
+from evalsi.settings.server import JudgeSettings, ServerSettings, TargetSettings, TlsSettings
 
-__all__ = ["read_server_settings"]
+__all__ = ["placed_server_settings", "read_server_settings"]
 
 LATER = frozenset(
     {
@@ -87,6 +87,17 @@ def read_server_settings(path: Path) -> ServerSettings:
     if tree.problems:
         raise InvalidSpecError.of(tree.problems)
     return cast("ServerSettings", settings)
+
+
+def placed_server_settings(path: Path) -> ServerSettings:
+    """The settings in a file, with their relative paths below its folder. Raises: as `read_server_settings`."""
+    server, folder = read_server_settings(path), path.parent
+    auth = server.auth
+    if auth is not None and auth.tls is not None:
+        tls = TlsSettings(cert_file=str(folder / auth.tls.cert_file), key_file=str(folder / auth.tls.key_file))
+        auth = msgspec.structs.replace(auth, tls=tls)
+    datasets = str(folder / server.datasets_dir) if server.datasets_dir else ""
+    return msgspec.structs.replace(server, data_dir=str(folder / server.data_dir), datasets_dir=datasets, auth=auth)
 
 
 def _read_yaml(text: str, source: str) -> PlacedTree:

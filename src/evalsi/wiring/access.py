@@ -15,12 +15,13 @@ from evalsi.access.key_authenticator import KeyAuthenticator
 from evalsi.access.key_making import MadeKey, made_key
 from evalsi.core.clock import Clock, SystemClock
 from evalsi.core.errors import AlreadyExistsError
-from evalsi.infra.store.access_store import open_access_store
+from evalsi.infra.store.open_stores import open_access_store
 from evalsi.ports.access_store import AccessStore, StoredKey
 from evalsi.schema import AuditEvent, CreateAPIKeyRequest, Project, RoleBinding
 from evalsi.settings import Settings
 from evalsi.settings.server import ServerSettings
 from evalsi.settings.server_rights import configured_bindings, configured_keys, configured_projects
+from evalsi.wiring.store_address import store_address
 
 THIS_MACHINE = "local"
 """Who did what was done with `--local`: whoever may write the store."""
@@ -67,8 +68,8 @@ def access_parts(
     return AccessParts(store=store, authenticator=authenticator, guard=guard, clock=clock, keys=keys, bindings=bindings)
 
 
-def make_local_key(asked: CreateAPIKeyRequest, settings: Settings) -> MadeKey:
-    """A key made by whoever may write the store of this machine: how the first owner gets in. It is in the audit log.
+def make_local_key(asked: CreateAPIKeyRequest, settings: Settings, server: ServerSettings) -> MadeKey:
+    """A key made by whoever may write the store of a server: how the first owner gets in. It is in the audit log.
 
     Raises: InvalidParamsError, UnknownNameError, AlreadyExistsError: as the server would. StoreError: see the store.
     """
@@ -85,7 +86,7 @@ def make_local_key(asked: CreateAPIKeyRequest, settings: Settings) -> MadeKey:
         allowed=True,
         procedure="evalsi auth keys create --local",
     )
-    with closing(open_access_store(settings.database)) as store:
+    with closing(open_access_store(store_address(server, settings))) as store:
         store.append_audit(event, sealed)
         store.add_key(made.stored)
     return made

@@ -17,17 +17,21 @@ import msgspec
 from evalsi.access.outgoing_rights import OutgoingRights
 from evalsi.core.clock import Clock, SystemClock
 from evalsi.core.errors import NotFoundError, StoreError, UsageError
-from evalsi.infra.objects import open_objects
 from evalsi.infra.run_workers import RunWorkers
+from evalsi.infra.store.access_store import SqlAccessStore
+from evalsi.infra.store.answer_store import SqlAnswerStore
 from evalsi.infra.store.database import StoreOptions
-from evalsi.infra.store.open_stores import open_stores
+from evalsi.infra.store.project_stores import SqlProjectStores
+from evalsi.ports.access_store import AccessStore
+from evalsi.ports.answer_store import KEPT
 from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_queue import QueueLimits, TokenQuota
 from evalsi.ports.run_store import RunQuery
 from evalsi.settings import Settings
-from evalsi.settings.server import QuotaSettings, RunSettings, ServerSettings
+from evalsi.settings.server import AuditSettings, QuotaSettings, RunSettings, ServerSettings
 from evalsi.settings.server_rights import rights_of
-from evalsi.wiring.run_work import RunWorkerOrder
+from evalsi.wiring.run_work import RunWorkerOrder, opened_stores
+from evalsi.wiring.store_address import store_address
 
 logger = logging.getLogger(__name__)
 
@@ -72,16 +76,13 @@ def opened_runs(server: ServerSettings, settings: Settings) -> Generator[RunPart
         datasets.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"the folder of datasets {datasets} cannot be made: {error.strerror}") from error
-    objects = open_objects(order.objects, cache=Path(order.cache), options=order.object_options)
-    stores = open_stores(order.store, objects, StoreOptions(synchronous=server.storage.sqlite.synchronous))
+    stores = opened_stores(order, StoreOptions(synchronous=server.storage.sqlite.synchronous))
     try:
         workers = RunWorkers(order=msgspec.json.encode(order), count=server.runs.max_concurrent)
         workers.start()
         clock = SystemClock()
         stopped = threading.Event()
-        tidying = threading.Thread(
-            target=_keep_tidy, args=(stores, server.runs, clock, stopped), name="tidy", daemon=True
-        )
+        tidying = threading.Thread(target=_keep_tidy, args=(stores, server, clock, stopped), name="tidy", daemon=True)
         tidying.start()
         try:
             yield RunParts(
@@ -107,7 +108,7 @@ def order_of(server: ServerSettings, settings: Settings) -> RunWorkerOrder:
     quotas = server.quotas
     named = {name: quotas.of(name) for name in quotas.projects}
     return RunWorkerOrder(
-        store=_store(server, settings, folder),
+        store=store_address(server, settings),
         datasets=str(Path(server.datasets_dir).absolute() if server.datasets_dir else folder / "datasets"),
         objects=_objects(server, folder),
         object_options=_object_options(server, settings.environment),
@@ -163,27 +164,33 @@ def tidy_runs(stores: ProjectStores, plan: RunSettings, clock: Clock) -> int:
     return changed
 
 
-def _keep_tidy(stores: ProjectStores, plan: RunSettings, clock: Clock, stopped: threading.Event) -> None:
+def tidy_audit(access: AccessStore, plan: AuditSettings, clock: Clock) -> int:
+    """Removes the entries of the audit log that are older than is kept; how many. Raises: StoreError."""
+    return access.trim_audit(older_than=clock.now() - timedelta(seconds=plan.retention))
+
+
+def _keep_tidy(stores: SqlProjectStores, server: ServerSettings, clock: Clock, stopped: threading.Event) -> None:
+    access, answers = SqlAccessStore(stores.database), SqlAnswerStore(stores.database)
     while not stopped.is_set():
         try:
-            changed = tidy_runs(stores, plan, clock)
+            changed = tidy_runs(stores, server.runs, clock)
             if changed:
                 logger.info("%d runs were put away or removed by the rules of their projects", changed)
+            removed = tidy_audit(access, server.audit, clock)
+            if removed:
+                logger.info("%d entries of the audit log were removed by its retention", removed)
+            answers.forget(older_than=clock.now() - KEPT)
         except StoreError as error:
-            logger.warning("runs could not be tidied: %s", error)
+            logger.warning("the store could not be tidied: %s", error)
         stopped.wait(TIDY_INTERVAL_S)
-
-
-def _store(server: ServerSettings, settings: Settings, folder: Path) -> str:
-    postgres = server.storage.postgres
-    if postgres is None:
-        return str(folder / settings.database.name)
-    return settings.secret(postgres.dsn_env) if postgres.dsn_env else postgres.dsn
 
 
 def _objects(server: ServerSettings, folder: Path) -> str:
     s3 = server.storage.s3
-    return f"s3://{s3.bucket}" if s3 is not None and s3.bucket else f"file://{folder / 'objects'}"
+    if s3 is not None and s3.bucket:
+        return f"s3://{s3.bucket}"
+    # Servers that share a database need not share a disk.
+    return f"file://{folder / 'objects'}" if server.storage.postgres is None else ""
 
 
 def _object_options(server: ServerSettings, environment: Mapping[str, str]) -> dict[str, str]:

@@ -18,7 +18,10 @@ import msgspec
 
 from evalsi.core.errors import EvalsiError, LeaseLostError, StoreError
 from evalsi.infra.objects import open_objects
-from evalsi.infra.store.open_stores import open_stores
+from evalsi.infra.store.database import StoreOptions
+from evalsi.infra.store.object_rows import ObjectRows
+from evalsi.infra.store.open_stores import open_sql_database
+from evalsi.infra.store.project_stores import SqlProjectStores
 from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_queue import Claim, QueueLimits, RunQueue, TokenQuota
 from evalsi.results.recorder import Progress
@@ -46,7 +49,7 @@ class RunWorkerOrder(msgspec.Struct, frozen=True, kw_only=True):
     datasets: str
     """The root of datasets: every path in a specification is below it."""
     objects: str
-    """Where the records of published datasets lie, e.g. file:///var/lib/evalsi/objects."""
+    """Where the records of published datasets lie, e.g. file:///var/lib/evalsi/objects; empty for the database itself."""
     object_options: dict[str, str] = {}
     """Settings of that place, its keys included."""
     cache: str
@@ -62,13 +65,24 @@ class RunWorkerOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 def serve_runs(order: RunWorkerOrder, settings: Settings, stopped: threading.Event) -> None:
     """Works on the runs of a store until `stopped` is set."""
-    stores = open_stores(
-        order.store, open_objects(order.objects, cache=Path(order.cache), options=order.object_options)
-    )
+    stores = opened_stores(order)
     try:
         work_on_runs(stores, order, settings, stopped)
     finally:
         stores.close()
+
+
+def opened_stores(order: RunWorkerOrder, options: StoreOptions | None = None) -> SqlProjectStores:
+    """The stores that the order names. Raises: StoreError: they cannot be reached."""
+    database = open_sql_database(order.store, options)
+    try:
+        cache = Path(order.cache)
+        if order.objects:
+            return SqlProjectStores(database, open_objects(order.objects, cache=cache, options=order.object_options))
+        return SqlProjectStores(database, ObjectRows(database, cache))
+    except BaseException:
+        database.close()
+        raise
 
 
 class RunProgress(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

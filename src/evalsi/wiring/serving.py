@@ -13,8 +13,11 @@ from evalsi.access.guard import ProjectOfRun
 from evalsi.access.outgoing_rights import OutgoingRights
 from evalsi.engine.panel import Panel, available_processors
 from evalsi.evaluators.api import EvalContext
-from evalsi.infra.store.access_store import open_access_store
+from evalsi.infra.store.access_store import SqlAccessStore
+from evalsi.infra.store.answer_store import SqlAnswerStore
+from evalsi.infra.store.open_stores import open_sql_database
 from evalsi.infra.worker_processes import PoolPlan, WorkerProcesses
+from evalsi.ports.answer_store import AnswerStore
 from evalsi.schema import CredentialGrant, JudgeSpec
 from evalsi.score.grading_call import GradingTools
 from evalsi.score.request import JudgeChoice
@@ -22,6 +25,7 @@ from evalsi.settings import Settings
 from evalsi.settings.server import ServerSettings
 from evalsi.settings.server_rights import granted_to, rights_of
 from evalsi.wiring.access import AccessParts, access_parts
+from evalsi.wiring.store_address import store_address
 
 JUDGE_POOL_WORKERS = 4
 """Processes of the judge pool. Each asks many judges at once; several keep long calls from holding up others."""
@@ -73,6 +77,8 @@ class ServingParts:
     pools: Mapping[str, WorkerProcesses]
     limits: ServingLimits
     access: AccessParts
+    answers: AnswerStore
+    """What was answered under an `Idempotency-Key`."""
     rights: Callable[[str], OutgoingRights]
     """What a project may call."""
     granted: Callable[[str], Sequence[CredentialGrant]] | None
@@ -111,12 +117,13 @@ def serving_parts(
         "cpu": pool("cpu", limits.workers or available_processors(), 1),
         "judge": pool("judge", JUDGE_POOL_WORKERS, 0),
     }
-    store = open_access_store(settings.database)
-    access = access_parts(server, store, project_of_run or _no_run, no_auth=no_auth)
+    database = open_sql_database(store_address(server, settings))
+    access = access_parts(server, SqlAccessStore(database), project_of_run or _no_run, no_auth=no_auth)
     return ServingParts(
         pools=pools,
         limits=limits,
         access=access,
+        answers=SqlAnswerStore(database),
         rights=lambda project: rights_of(server, project),
         granted=(lambda project: granted_to(server, project)) if server.credentials.enforce else None,
         judges=sorted(server.judges),

@@ -22,7 +22,7 @@ from evalsi.testing.run_store_suite import a_manifest, a_run, a_segment, end
 
 NEXT = len(MIGRATIONS) + 1
 LATER = (*MIGRATIONS, Migration(NEXT, ("ALTER TABLE runs ADD COLUMN mood TEXT", "UPDATE runs SET mood = 'calm'")))
-RELEASED = {1: "593627cf", 2: "43f9e8d1", 3: "1e678872", 4: "fe920096"}
+RELEASED = {1: "593627cf", 2: "43f9e8d1", 3: "1e678872", 4: "fe920096", 5: "7958637d"}
 """Digest of each migration that is out in the world. Never edit a line here: add one."""
 
 
@@ -207,7 +207,7 @@ def test_a_damaged_store_is_an_error_with_advice_wherever_it_is_damaged(tmp_path
             wrong += 1
             assert error.hint
             assert "damaged" in str(error) or "another program" in str(error) or "no SQLite file" in str(error)
-    assert wrong > pages / 2
+    assert wrong > pages / 3  # the others belong to tables that this reader does not open
 
 
 def test_a_truncated_store_is_an_error_with_advice(tmp_path: Path) -> None:

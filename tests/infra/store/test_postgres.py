@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 import uuid
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -11,10 +12,18 @@ import pytest
 
 from evalsi.core.errors import StoreError, StoreTooNewError, UsageError
 from evalsi.infra.objects import open_objects
+from evalsi.infra.store.access_store import SqlAccessStore
+from evalsi.infra.store.answer_store import SqlAnswerStore
 from evalsi.infra.store.database import StoreOptions, open_database
+from evalsi.infra.store.object_rows import ObjectRows
 from evalsi.infra.store.open_stores import open_sql_database, open_stores
 from evalsi.infra.store.postgres import PostgresDatabase
 from evalsi.infra.store.run_store import SqlRunStore
+from evalsi.ports.answer_store import AnswerStore
+from evalsi.ports.object_store import ObjectStore
+from evalsi.testing.access_store_suite import AccessStoreSuite, OpenAccess
+from evalsi.testing.answer_store_suite import AnswerStoreSuite
+from evalsi.testing.object_store_suite import ObjectStoreSuite
 from evalsi.testing.run_queue_suite import OpenStores, RunQueueSuite
 from evalsi.testing.run_store_suite import OpenStore, RunStoreSuite, a_manifest, a_run, a_segment
 from tests.postgres_server import PostgresServer
@@ -38,6 +47,26 @@ class TestPostgresRunQueue(RunQueueSuite):
     def open_stores(self, address: str, tmp_path: Path) -> OpenStores:
         objects = open_objects(f"file://{tmp_path / 'objects'}", cache=tmp_path / "cache")
         return lambda: open_stores(address, objects)
+
+
+class TestPostgresAccessStore(AccessStoreSuite):
+    @pytest.fixture
+    def open_access(self, address: str) -> OpenAccess:
+        return lambda: SqlAccessStore(PostgresDatabase(address))
+
+
+class TestPostgresAnswers(AnswerStoreSuite):
+    @pytest.fixture
+    def answers(self, address: str) -> Iterator[AnswerStore]:
+        with closing(PostgresDatabase(address)) as database:
+            yield SqlAnswerStore(database)
+
+
+class TestPostgresObjects(ObjectStoreSuite):
+    @pytest.fixture
+    def objects(self, address: str, tmp_path: Path) -> Iterator[ObjectStore]:
+        with closing(PostgresDatabase(address)) as database:
+            yield ObjectRows(database, tmp_path / "cache")
 
 
 def test_both_databases_hold_the_same_tables_columns_and_indexes(address: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Projects, API keys, bindings and the audit log in SQLite: implements `ports.AccessStore`.
+"""Projects, API keys, bindings and the audit log in a SQL database: implements `ports.AccessStore`.
 
 Its own module because nothing here knows of runs. What always holds: an entry of the audit log is sealed inside the
 transaction that writes it, so entries of many processes form one chain; times are texts that sort as the moments do.
@@ -6,15 +6,13 @@ transaction that writes it, so entries of many processes form one chain; times a
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from evalsi.core.canonical import canonical_json
 from evalsi.core.errors import AlreadyExistsError, NotFoundError, suggestion
-from evalsi.infra.store.database import Database, StoreOptions, open_database
-from evalsi.infra.store.transactions import Transaction
+from evalsi.infra.store.transactions import SqlDatabase, Transaction
 from evalsi.ports.access_store import AuditFilter, AuditHead, Seal, StoredKey
 from evalsi.schema import APIKey, AuditEvent, Project, RoleBinding, RoleList
 
@@ -48,15 +46,10 @@ _ROLES = msgspec.json.Decoder(dict[str, list[str]])
 _LABELS = msgspec.json.Decoder(dict[str, str])
 
 
-def open_access_store(path: Path, options: StoreOptions | None = None) -> "SqliteAccessStore":
-    """The access part of the store at `path`, which is made if need be. Raises: StoreError: see `open_database`."""
-    return SqliteAccessStore(open_database(path, options))
+class SqlAccessStore:
+    """Implements `AccessStore`."""
 
-
-class SqliteAccessStore:
-    """Implements `AccessStore` on one SQLite file."""
-
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def projects(self) -> list[Project]:
@@ -219,7 +212,7 @@ def _conditions(wanted: AuditFilter) -> tuple[list[str], list[object]]:
     values: list[object] = []
     if wanted.projects is not None:
         names = sorted(wanted.projects)
-        conditions.append(f"project IN ({', '.join('?' * len(names))})")
+        conditions.append(f"project IN ({', '.join('?' * len(names))})" if names else "1 = 0")
         values += names
     if wanted.action:
         conditions.append("action = ?")

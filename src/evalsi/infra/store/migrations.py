@@ -237,4 +237,31 @@ MIGRATIONS: tuple[Migration, ...] = (
             """,
         ),
     ),
+    Migration(
+        5,
+        (
+            # What was answered under an Idempotency-Key, of which only the digest is here.
+            """
+            CREATE TABLE kept_answers (
+                method TEXT NOT NULL,
+                caller TEXT NOT NULL,
+                key_digest TEXT NOT NULL,
+                request_digest TEXT NOT NULL,
+                answered_us INTEGER NOT NULL,
+                body BLOB NOT NULL,
+                PRIMARY KEY (method, caller, key_digest)
+            )
+            """,
+            "CREATE INDEX kept_answers_by_time ON kept_answers (answered_us)",
+            # Large objects, where no other place for them is named and servers share the database.
+            """
+            CREATE TABLE object_pieces (
+                object_key TEXT NOT NULL,
+                idx INTEGER NOT NULL,
+                body BLOB NOT NULL,
+                PRIMARY KEY (object_key, idx)
+            )
+            """,
+        ),
+    ),
 )

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from evalsi.core.errors import MissingExtraError
+from evalsi.infra.store.access_store import SqlAccessStore
 from evalsi.infra.store.database import StoreOptions, open_database
 from evalsi.infra.store.project_stores import SqlProjectStores
 from evalsi.infra.store.transactions import SqlDatabase
@@ -36,3 +37,8 @@ def open_sql_database(address: str, options: StoreOptions | None = None) -> SqlD
 def open_stores(address: str, objects: ObjectStore, options: StoreOptions | None = None) -> SqlProjectStores:
     """The runs and datasets of all projects at `address`. Raises: as `open_sql_database`."""
     return SqlProjectStores(open_sql_database(address, options), objects)
+
+
+def open_access_store(address: str) -> SqlAccessStore:
+    """Projects, keys and the audit log at `address`. Raises: as `open_sql_database`."""
+    return SqlAccessStore(open_sql_database(address))
