@@ -107,15 +107,13 @@ def serve(**given: Any) -> None:
     server = server_settings(options)
     host, port = address_of(server.listen)
     warnings = check_door(msgspec.structs.replace(server, listen=f"{host}:{port}"), no_auth=options.no_auth)
-    run(server, settings_of(server, options), options, warnings)
+    run(server, settings_of(server, options.config, options.data_dir), options, warnings)
 
 
 def server_settings(options: ServeOptions) -> ServerSettings:
     """The configuration, with what the command line says in its place."""
     if options.config is not None:
-        from evalsi.settings.read_server_settings import read_server_settings
-
-        server = _below(options.config.parent, read_server_settings(options.config))
+        server = configured(options.config)
     else:
         server = OWN_MACHINE if is_on_this_machine(options.listen or OWN_MACHINE.listen) else ServerSettings()
     if options.listen is not None:
@@ -125,6 +123,13 @@ def server_settings(options: ServeOptions) -> ServerSettings:
         tls = TlsSettings(cert_file=str(options.tls_cert), key_file=str(options.tls_key))
         server = msgspec.structs.replace(server, auth=msgspec.structs.replace(auth, tls=tls))
     return server
+
+
+def configured(config: Path) -> ServerSettings:
+    """The settings in a file, with their paths relative to its folder. Raises: InvalidSpecError: it has a mistake."""
+    from evalsi.settings.read_server_settings import read_server_settings
+
+    return _below(config.parent, read_server_settings(config))
 
 
 def _below(folder: Path, server: ServerSettings) -> ServerSettings:
@@ -137,13 +142,19 @@ def _below(folder: Path, server: ServerSettings) -> ServerSettings:
     return msgspec.structs.replace(server, data_dir=str(folder / server.data_dir), datasets_dir=datasets, auth=auth)
 
 
-def settings_of(server: ServerSettings, options: ServeOptions) -> Settings:
+def settings_of(server: ServerSettings, config: Path | None, data_dir: Path | None) -> Settings:
     """The settings of this machine for a server: its folder, and where addresses of its users may lead."""
     settings = replace(Settings.from_environment(), fence=fence_of(server))
-    folder = options.data_dir
-    if folder is None and options.config is not None:
+    folder = data_dir
+    if folder is None and config is not None:
         folder = Path(server.data_dir)
     return settings if folder is None else replace(settings, directory=folder)
+
+
+def kept_settings(config: Path | None, data_dir: Path | None) -> tuple[ServerSettings, Settings]:
+    """Where a server with this configuration file and folder keeps everything. Raises: as reading the file."""
+    server = OWN_MACHINE if config is None else configured(config)
+    return server, settings_of(server, config, data_dir)
 
 
 def run(server: ServerSettings, settings: Settings, options: ServeOptions, warnings: list[str]) -> None:
