@@ -58,10 +58,18 @@ class RunningServer:
 
 @contextmanager
 def running_server(
-    folder: Path, options: Sequence[str] = (), environment: dict[str, str] | None = None
+    folder: Path,
+    options: Sequence[str] = (),
+    environment: dict[str, str] | None = None,
+    *,
+    inside: Sequence[str] = (),
 ) -> Generator[RunningServer]:
-    """A server on a free port; it is stopped afterwards, and must then stop well."""
-    command = [sys.executable, "-m", "evalsi", "serve", "--listen", "127.0.0.1:0", *options]
+    """A server on a free port; it is stopped afterwards, and must then stop well.
+
+    Args:
+        inside: A command that runs the one it is given after its own words, in the same process.
+    """
+    command = [*inside, sys.executable, "-m", "evalsi", "serve", "--listen", "127.0.0.1:0", *options]
     env = {**os.environ, "EVALSI_DIR": str(folder / "store"), **(environment or {})}
     process = subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE)
     assert process.stderr is not None

@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rewards": ("evalsi.cli.rewards:rewards", "Score rollouts with a reward spec, and diagnose rewards."),
     "init": ("evalsi.cli.init:init", "Write a small working example."),
     "serve": ("evalsi.server.command:serve", "Serve evaluations to others, on one port."),
+    "admin": ("evalsi.server.admin:admin", "Back up and restore what a server keeps."),
     "doctor": ("evalsi.cli.doctor:doctor", "Check what works on this machine."),
     "completion": ("evalsi.cli.completion:completion", "Print the shell completion script."),
     "version": ("evalsi.cli.version:version", "Print the version."),

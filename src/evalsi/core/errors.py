@@ -43,6 +43,7 @@ Outsiders (evaluator and adapter authors) raise what they like: `crossing` types
 """
 
 import difflib
+import errno
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import ClassVar
@@ -51,6 +52,9 @@ from evalsi.schema import ErrorKind, Fault
 
 GRPC_STATUSES = {400: 3, 401: 16, 403: 7, 404: 5, 409: 6, 413: 8, 422: 9, 429: 8, 501: 12, 503: 14, 504: 4}
 """gRPC status by HTTP status; 13, INTERNAL, for what is not listed."""
+
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""What the system says when a disk or a quota is full, which passes when somebody makes room."""
 
 
 class EvalsiError(Exception):

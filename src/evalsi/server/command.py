@@ -14,6 +14,7 @@ import msgspec
 from evalsi.core.errors import MissingExtraError, UsageError
 from evalsi.settings import Settings
 from evalsi.settings.open_door import check_door, is_on_this_machine
+from evalsi.settings.read_server_settings import placed_server_settings
 from evalsi.settings.server import OWN_MACHINE, AuthSettings, ServerSettings, TlsSettings
 from evalsi.settings.server_rights import fence_of
 
@@ -107,14 +108,12 @@ def serve(**given: Any) -> None:
     server = server_settings(options)
     host, port = address_of(server.listen)
     warnings = check_door(msgspec.structs.replace(server, listen=f"{host}:{port}"), no_auth=options.no_auth)
-    run(server, settings_of(server, options), options, warnings)
+    run(server, settings_of(server, options.config, options.data_dir), options, warnings)
 
 
 def server_settings(options: ServeOptions) -> ServerSettings:
     """The configuration, with what the command line says in its place."""
     if options.config is not None:
-        from evalsi.settings.read_server_settings import placed_server_settings
-
         server = placed_server_settings(options.config)
     else:
         server = OWN_MACHINE if is_on_this_machine(options.listen or OWN_MACHINE.listen) else ServerSettings()
@@ -127,13 +126,19 @@ def server_settings(options: ServeOptions) -> ServerSettings:
     return server
 
 
-def settings_of(server: ServerSettings, options: ServeOptions) -> Settings:
+def settings_of(server: ServerSettings, config: Path | None, data_dir: Path | None) -> Settings:
     """The settings of this machine for a server: its folder, and where addresses of its users may lead."""
     settings = replace(Settings.from_environment(), fence=fence_of(server))
-    folder = options.data_dir
-    if folder is None and options.config is not None:
+    folder = data_dir
+    if folder is None and config is not None:
         folder = Path(server.data_dir)
     return settings if folder is None else replace(settings, directory=folder)
+
+
+def kept_settings(config: Path | None, data_dir: Path | None) -> tuple[ServerSettings, Settings]:
+    """Where a server with this configuration file and folder keeps everything. Raises: as reading the file."""
+    server = OWN_MACHINE if config is None else placed_server_settings(config)
+    return server, settings_of(server, config, data_dir)
 
 
 def run(server: ServerSettings, settings: Settings, options: ServeOptions, warnings: list[str]) -> None:

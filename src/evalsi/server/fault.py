@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from evalsi.core.errors import EvalsiError, OverloadedError, UsageError
+from evalsi.core.errors import NO_ROOM, EvalsiError, OverloadedError, StoreError, UsageError
 from evalsi.schema.schema_error import SchemaError
 
 CONNECT_CODES = {
@@ -86,6 +86,10 @@ def fault_of(error: BaseException) -> Fault:
                 message=str(error),
                 field=error.where or "" if isinstance(error, UsageError) else "",
                 retry_after_s=1.0 if error.http_status == 503 else None,
+            )
+        case OSError() if error.errno in NO_ROOM:
+            return fault_of(
+                StoreError("the server has no room left on its disk", hint="try again when its operator made room")
             )
         case _:
             return Fault(

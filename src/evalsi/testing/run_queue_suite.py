@@ -24,7 +24,7 @@ from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_queue import Claim, QueueLimits, Submission
 from evalsi.ports.run_store import RunQuery
 from evalsi.schema import RunManifest
-from evalsi.testing.run_store_suite import a_run, a_segment
+from evalsi.testing.run_store_suite import a_manifest, a_run, a_segment, ended
 
 OpenStores = Callable[[], ProjectStores]
 """Opens the same runs again at each call, as another server would."""
@@ -290,6 +290,25 @@ class RunQueueSuite:
             assert found(["one", "three"]) == ["one/r3", "three/r2", "one/r0"]
             assert found(None, size=3) == ["one/r3", "three/r2", "two/r1", "one/r0"]
             assert found([]) == []
+
+    def test_a_run_whose_holder_died_before_it_could_say_that_it_was_finished_is_finished_again(
+        self, open_stores: OpenStores
+    ) -> None:
+        with closing(open_stores()) as stores, closing(open_stores()) as others:
+            stores.queue.submit(asked("r1"))
+            claim = taken(stores, lease_s=0.0)
+            store = stores.of("default")
+            store.take_over("r1")
+            store.append("r1", a_segment(0))
+            store.finish(ended(store.run("r1")), a_manifest("first"), [])
+            assert store.run("r1").status == "running"  # nobody is told before it is settled
+            again = taken(others)
+            assert again.token != claim.token
+            other = others.of("default")
+            assert other.take_over("r1").rows == 2
+            other.finish(ended(other.run("r1")), a_manifest("second"), [])
+            others.queue.settle(again, "done")
+            assert (other.run("r1").status, other.manifest("r1")) == ("succeeded", a_manifest("second"))
 
 
 def _state(stores: ProjectStores, run_id: str) -> str:

@@ -7,7 +7,7 @@ reason that may pass goes back in line.
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Self
 
 import msgspec
 
-from evalsi.core.errors import EvalsiError, LeaseLostError, StoreError
+from evalsi.core.errors import NO_ROOM, EvalsiError, LeaseLostError, StoreError
 from evalsi.infra.objects import open_objects
 from evalsi.infra.store.database import StoreOptions
 from evalsi.infra.store.object_rows import ObjectRows
@@ -125,18 +125,37 @@ def _carry_out(
                 return True
             # A full disk, a database that restarts: what is stored is stored, and the rest is done when it is back.
             logger.warning("run %s waits: %s", claim.run_id, error)
-            queue.release(claim)
+            _tell(lambda: queue.release(claim), claim, stopped)
             return False
         except EvalsiError as error:
-            queue.settle(claim, "failed", error=str(error))
-            return True
+            why = str(error)
         except Exception as error:
+            if isinstance(error, OSError) and error.errno in NO_ROOM:
+                logger.warning("run %s waits: %s", claim.run_id, error)
+                _tell(lambda: queue.release(claim), claim, stopped)
+                return False
             logger.exception("run %s failed", claim.run_id)
-            queue.settle(claim, "failed", error=f"internal error: {type(error).__name__}: {error}")
+            why = f"internal error: {type(error).__name__}: {error}"
+        else:
+            _tell(lambda: _settle(claim, queue, executed, lease), claim, stopped)
             return True
-        if not lease.lost:
-            _settle(claim, queue, executed, lease)
+        _tell(lambda: queue.settle(claim, "failed", error=why), claim, stopped)
     return True
+
+
+def _tell(say: Callable[[], None], claim: Claim, stopped: threading.Event) -> None:
+    """Says how it stands with a run, as soon as the store takes it: until then nobody else should begin with the run."""
+    while True:
+        try:
+            say()
+        except LeaseLostError:
+            return  # its new holder says so
+        except StoreError as error:
+            logger.warning("the state of run %s cannot be stored: %s", claim.run_id, error)
+            if stopped.wait(AFTER_TROUBLE_S):
+                return  # the run is adopted when this process is gone
+        else:
+            return
 
 
 def _execute(
@@ -185,6 +204,8 @@ def document_of(manifest: RunManifest) -> EvalRun:
 
 
 def _settle(claim: Claim, queue: RunQueue, executed: Executed, lease: "_Lease") -> None:
+    if lease.lost:
+        return
     if not executed.interrupted:
         queue.settle(claim, "done")
     elif lease.cancelled:

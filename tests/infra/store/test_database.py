@@ -341,7 +341,7 @@ def test_at_a_limit_on_file_size_the_writer_is_told_and_nothing_acknowledged_is_
     acknowledged = [int(line) for line in process.stdout.split()]
     assert acknowledged
     assert process.stderr.startswith("the store ")
-    assert "run the same command again" in process.stderr
+    assert "goes on after its last stored segment" in process.stderr
     assert "Traceback" not in process.stderr
     assert_acknowledged_are_there(path, acknowledged)
 

@@ -151,10 +151,10 @@ def open_database(
     if not path.exists():
         if not create:
             raise NotFoundError(f"no store at {path}", hint="'evalsi eval' makes one where it runs")
-        _make_folder(path.parent)
+        make_folder(path.parent)
     read_only = path.exists() and not (_may_write(path) and _may_write(path.parent))
     with sqlite_faults(path):
-        connection = _connect_to_read(path) if read_only else _connect(path, options)
+        connection = connect_to_read(path) if read_only else _connect(path, options)
         try:
             if read_only:
                 _check_readable(connection, path, migrations)
@@ -172,7 +172,8 @@ def open_database(
     return Database(path, connection, options, read_only=read_only)
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
+    """Makes the folder of a store where there is none. Raises: StoreError: it cannot be made or written."""
     try:
         if not folder.exists():
             folder.mkdir(parents=True, exist_ok=True)
@@ -200,7 +201,8 @@ def _connect(path: Path, options: StoreOptions) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=options.busy_timeout_s, isolation_level=None, check_same_thread=False)
 
 
-def _connect_to_read(path: Path) -> sqlite3.Connection:
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """A connection that changes nothing. Raises: StoreError: somebody wrote to the file, and it cannot be read whole."""
     address = path.absolute().as_uri() + "?mode=ro"
     for form in (address, address + "&immutable=1"):
         connection = sqlite3.connect(form, uri=True, isolation_level=None, check_same_thread=False)

@@ -48,7 +48,7 @@ class PostgresDatabase:
 
     @property
     def name(self) -> str:
-        return _PASSWORD.sub(r"\1\2…@" if "://" in self._address else r"\2…", self._address)
+        return _without_password(self._address)
 
     @property
     def compression_level(self) -> int:
@@ -101,11 +101,11 @@ class PostgresDatabase:
                     return action(connection)
             except (*_PASSING, *_GONE) as error:
                 if time.monotonic() > deadline_s or _is_lasting(error):
-                    raise self._fault(error) from error
+                    raise postgres_fault(self._address, error) from error
             except psycopg.DataError as error:
                 raise self._refused(error) from error
             except psycopg.Error as error:
-                raise self._fault(error) from error
+                raise postgres_fault(self._address, error) from error
             except UnicodeEncodeError as error:
                 raise UsageError(
                     f"the text {error.object[:80]!a} cannot be stored: it holds half a surrogate pair",
@@ -142,22 +142,27 @@ class PostgresDatabase:
                 return
         connection.close()
 
-    def _fault(self, error: psycopg.Error) -> StoreError:
-        reason = _PASSWORD.sub(r"\1\2…@", str(error)).strip().partition("\n")[0]
-        if isinstance(error, errors.DiskFull):
-            return StoreError(
-                f"the store {self.name} cannot grow: {reason}", hint="free some space; what is stored is safe"
-            )
-        return StoreError(
-            f"the store {self.name} cannot be used (PostgreSQL: {reason})",
-            hint="check that the database runs, its address and its rights; nothing acknowledged is lost",
-        )
-
     def _refused(self, error: psycopg.Error) -> UsageError:
         reason = str(error).partition("\n")[0]
         return UsageError(
             f"a text cannot be stored: {reason}", hint="leave out characters that no text holds, as U+0000"
         )
+
+
+def postgres_fault(address: str, error: psycopg.Error) -> StoreError:
+    """The sentence for what PostgreSQL at `address` failed with."""
+    name = _without_password(address)
+    reason = _PASSWORD.sub(r"\1\2…@", str(error)).strip().partition("\n")[0]
+    if isinstance(error, errors.DiskFull):
+        return StoreError(f"the store {name} cannot grow: {reason}", hint="free some space; what is stored is safe")
+    return StoreError(
+        f"the store {name} cannot be used (PostgreSQL: {reason})",
+        hint="check that the database runs, its address and its rights; nothing acknowledged is lost",
+    )
+
+
+def _without_password(address: str) -> str:
+    return _PASSWORD.sub(r"\1\2…@" if "://" in address else r"\2…", address)
 
 
 class _Translating:

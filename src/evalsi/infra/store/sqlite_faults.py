@@ -22,11 +22,11 @@ _CAUSES: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_LOCKED: ("is locked by this process", "this is our mistake, please report it"),
     sqlite3.SQLITE_FULL: (
         "cannot grow: the disk or the quota is full",
-        "free some space and run the same command again: it continues after the last stored segment",
+        "free some space: what is stored is safe, and a run goes on after its last stored segment",
     ),
     sqlite3.SQLITE_IOERR: (
         "cannot be read or written: the disk reports an error, is full, or a limit on file size was reached",
-        "check free space and the disk, then run the same command again: it continues after the last stored segment",
+        "check free space and the disk: what is stored is safe, and a run goes on after its last stored segment",
     ),
     sqlite3.SQLITE_READONLY: ("cannot be written", "make the file and its folder writable, or name another store"),
     sqlite3.SQLITE_PERM: ("may not be opened", "check the permissions of the file and its folder"),

@@ -7,7 +7,7 @@ SQLAlchemy alone takes longer to import than the commands on an embedded store t
 from pathlib import Path
 from typing import Any
 
-from evalsi.core.errors import StoreError, StoreTooNewError
+from evalsi.core.errors import NotFoundError, StoreError, StoreTooNewError
 
 _HERE = Path(__file__).parent
 _LOCK = 0x45767370
@@ -41,6 +41,29 @@ def bring_up_to_date(address: str) -> None:
         ) from error
     except (SQLAlchemyError, psycopg.Error) as error:
         raise StoreError(f"the schema of the database cannot be brought up to date: {_reason(error)}") from error
+
+
+def check_is_up_to_date(address: str) -> None:
+    """Changes nothing. Raises: StoreError: the schema is not that of this version, or cannot be read."""
+    import psycopg
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(_HERE).replace("%", "%%"))
+    newest = ScriptDirectory.from_config(config).get_current_head()
+    try:
+        with psycopg.connect(address, connect_timeout=5) as connection:
+            if connection.execute("SELECT to_regclass('schema_revisions')").fetchone() == (None,):
+                raise NotFoundError("the database holds no store", hint="'evalsi serve' makes one")
+            found = connection.execute("SELECT version_num FROM schema_revisions").fetchone()
+    except psycopg.Error as error:
+        raise StoreError(f"the schema of the database cannot be read: {_reason(error)}") from error
+    if found != (newest,):
+        raise StoreError(
+            f"the database has the schema {found[0] if found else 'of nobody'}, not {newest}",
+            hint="use the version of evalsi that serves it, or start the server of this one first",
+        )
 
 
 def _reason(error: Any) -> str:

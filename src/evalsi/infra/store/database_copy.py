@@ -1,0 +1,181 @@
+"""A store copied whole: out of a database that is in use into a SQLite file, and from such a file into an empty database.
+
+Its own module because it is the one place that moves rows between SQLite and PostgreSQL. The file is a SQLite store
+whatever the database is, so that one form is read, brought up to date by the steps of `migrations`, and opened by any
+tool. A copy is of one moment: what SQLite's backup, or one transaction of PostgreSQL, sees.
+"""
+
+import sqlite3
+import tempfile
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalsi.core.errors import NotFoundError, StoreError, UsageError
+from evalsi.infra.store.database import connect_to_read, make_folder, open_database
+from evalsi.infra.store.open_stores import is_postgres
+from evalsi.infra.store.sqlite_faults import sqlite_faults
+
+if TYPE_CHECKING:
+    import psycopg
+
+LIST_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+LIST_KEYS = "SELECT DISTINCT body_key FROM dataset_versions ORDER BY body_key"
+LET_GO = (
+    """
+    UPDATE runs SET status = 'interrupted', writer_token = NULL, writer = NULL, heartbeat_us = NULL
+    WHERE status = 'running'""",
+    """
+    UPDATE run_queue SET state = CASE cancelling WHEN 0 THEN 'waiting' ELSE 'cancelled' END, holder = NULL,
+        lease_token = NULL, lease_until_us = NULL
+    WHERE state = 'claimed'""",
+)
+_FROM_THE_START = frozenset({"projects", "audit_head"})
+"""Tables in which a new database has rows already."""
+_ROWS_AT_ONCE = 50
+"""A row of `segments` may hold a megabyte."""
+
+
+def copy_to_file(address: str, copy: Path) -> int:
+    """Copies the database at `address` to a file that is not there yet; the last step of the schema it has seen.
+
+    Raises: NotFoundError: there is no database. StoreError: it cannot be read, or has not the schema of this version.
+    """
+    if is_postgres(address):
+        _copy_out_of_postgres(address, copy)
+    else:
+        _copy_sqlite(Path(address), copy)
+    with sqlite_faults(copy), closing(sqlite3.connect(copy)) as connection:
+        # One file, without a log beside it.
+        connection.execute("PRAGMA journal_mode = DELETE").fetchall()
+        (step,) = connection.execute("PRAGMA user_version").fetchone()
+    return step
+
+
+def object_keys(copy: Path) -> list[str]:
+    """The objects that the database in a file names."""
+    with sqlite_faults(copy), closing(sqlite3.connect(copy)) as connection:
+        return [key for (key,) in connection.execute(LIST_KEYS)]
+
+
+def let_go_of_everything(copy: Path) -> None:
+    """Takes every run out of the hands that had it: they work on the database that this is a copy of."""
+    with sqlite_faults(copy), closing(sqlite3.connect(copy)) as connection, connection:
+        for statement in LET_GO:
+            connection.execute(statement)
+
+
+def check_emptiness(address: str) -> None:
+    """Raises: UsageError: a store is there already, with something in it."""
+    if not is_postgres(address):
+        if Path(address).exists():
+            raise UsageError(
+                f"there is a store {address} already", hint="restore into an empty folder, or move the store away"
+            )
+        return
+    with _connected(address) as connection:
+        there = {name for (name,) in connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")}
+        for table in sorted(there - _FROM_THE_START - {"schema_revisions"}):
+            if connection.execute(f'SELECT 1 FROM "{table}" LIMIT 1'.encode()).fetchone() is not None:  # noqa: S608
+                raise UsageError(
+                    f"the database holds something already, in its table {table}", hint="restore into an empty database"
+                )
+
+
+@contextmanager
+def move_in(address: str) -> Generator[tuple[Path, Callable[[], None]]]:
+    """A file to write a copy to, and what makes it the database at `address`, whole or not at all.
+
+    Raises: StoreError: what was written is no sound store, or the database cannot be written.
+    """
+    if is_postgres(address):
+        with tempfile.TemporaryDirectory(prefix="evalsi-restore-") as folder:
+            file = Path(folder) / "evalsi.db"
+            yield file, lambda: _copy_into_postgres(file, address)
+        return
+    path = Path(address)
+    make_folder(path.parent)
+    partial = path.with_name(f"{path.name}.partial")
+
+    def finish() -> None:
+        _check_soundness(partial)
+        partial.replace(path)
+
+    try:
+        yield partial, finish
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def _copy_sqlite(path: Path, copy: Path) -> None:
+    if not path.exists():
+        raise NotFoundError(f"no store at {path}", hint="name the folder of the store with --data-dir, or --config")
+    with sqlite_faults(path), closing(connect_to_read(path)) as source, closing(sqlite3.connect(copy)) as target:
+        source.backup(target)
+
+
+def _copy_out_of_postgres(address: str, copy: Path) -> None:
+    from evalsi.infra.store.postgres_schema import check_is_up_to_date
+
+    check_is_up_to_date(address)
+    open_database(copy).close()
+    with (
+        sqlite_faults(copy),
+        closing(sqlite3.connect(copy, isolation_level=None)) as target,
+        _connected(address) as connection,
+    ):
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        target.execute("BEGIN")
+        for table, columns in _tables(target):
+            target.execute(f"DELETE FROM {table}")  # noqa: S608 - names of our own schema
+            places = ", ".join("?" * len(columns))
+            insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"  # noqa: S608
+            with connection.cursor(name="backup", binary=True) as rows:
+                rows.itersize = _ROWS_AT_ONCE
+                rows.execute(f"SELECT {', '.join(columns)} FROM {table}".encode())  # noqa: S608
+                target.executemany(insert, rows)
+        target.execute("COMMIT")
+
+
+def _copy_into_postgres(file: Path, address: str) -> None:
+    from evalsi.infra.store.postgres_schema import bring_up_to_date
+
+    _check_soundness(file)
+    open_database(file).close()  # brings it up to date
+    bring_up_to_date(address)
+    with sqlite_faults(file), closing(sqlite3.connect(file)) as source, _connected(address) as connection:
+        for table, columns in _tables(source):
+            names = ", ".join(columns)
+            connection.execute(f"DELETE FROM {table}".encode())  # noqa: S608 - names of our own schema
+            with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN".encode()) as copy:
+                for row in source.execute(f"SELECT {names} FROM {table}"):  # noqa: S608
+                    copy.write_row(row)
+
+
+def _check_soundness(file: Path) -> None:
+    with sqlite_faults(file), closing(sqlite3.connect(file)) as connection:
+        (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise StoreError(f"the database in the backup is damaged: {verdict}", hint="use another backup")
+
+
+def _tables(connection: sqlite3.Connection) -> Iterator[tuple[str, list[str]]]:
+    """Every table of a store with its columns."""
+    for (table,) in connection.execute(LIST_TABLES).fetchall():
+        yield table, [row[1] for row in connection.execute(f"PRAGMA table_info({table})").fetchall()]
+
+
+@contextmanager
+def _connected(address: str) -> Generator["psycopg.Connection[tuple[Any, ...]]"]:
+    """One transaction of PostgreSQL. Raises: StoreError, without the password."""
+    import psycopg
+
+    from evalsi.infra.store.postgres import postgres_fault
+
+    try:
+        with psycopg.connect(address, application_name="evalsi", connect_timeout=5) as connection:
+            yield connection
+    except psycopg.Error as error:
+        raise postgres_fault(address, error) from error
