@@ -22,6 +22,7 @@ from evalsi.server.grpc_service import GrpcService
 from evalsi.server.journal import Journal
 from evalsi.server.measures import Measures
 from evalsi.server.one_port import App, OnePort
+from evalsi.server.pages.pages import Pages
 from evalsi.server.served_method import served_methods
 from evalsi.server.services.auth_service import AuthService
 from evalsi.server.services.catalog_service import CatalogService
@@ -105,8 +106,9 @@ async def serving(
         served = served_methods(services)
         stopping = asyncio.Event()
         readiness = Readiness(missing=lambda: "the server is stopping" if stopping.is_set() else extras.missing())
+        mounts = {"/ui/": Pages(door, served), **extras.mounts}
         application = Application(
-            door=door, served=served, readiness=readiness, most_bytes=plan.most_bytes, mounts=extras.mounts
+            door=door, served=served, readiness=readiness, most_bytes=plan.most_bytes, mounts=mounts
         )
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evalsi-")))
         grpc = GrpcService(door, served, most_bytes=plan.most_bytes)
