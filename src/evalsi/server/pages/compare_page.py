@@ -5,6 +5,7 @@ for each.
 """
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -16,7 +17,7 @@ from evalsi.core.errors import EvalsiError, NotFoundError
 from evalsi.report import plot
 from evalsi.report.case_view import FlipView, flip_view
 from evalsi.report.figures import plural, signed
-from evalsi.report.metric_view import MetricView
+from evalsi.report.metric_view import MetricView, headline_metrics
 from evalsi.report.page_environment import mean_plot
 from evalsi.schema import (
     CompareRunsRequest,
@@ -61,7 +62,8 @@ class FlipEntry:
     """A flip, and the query of the record's observation in either run."""
 
     view: FlipView
-    better: bool
+    better: bool | None
+    """None where nobody said which way is better."""
     link: str
 
 
@@ -99,8 +101,12 @@ async def compare_page(visit: Visit) -> Page:
         return Page(template="compare.html.jinja", values={**values, "problem": str(error)}, status=error.http_status)
     evaluators = list(dict.fromkeys(summary.evaluator for summary in candidate.summaries))
     evaluator = visit.query.get("evaluator")
-    worse_high = {view.name for view in run_metrics(candidate) if view.higher_is_better is False}
-    flips, next_token = await _flips(visit, baseline_id, candidate_id, worse_high)
+    views = run_metrics(candidate)
+    if not evaluator:
+        headline = headline_metrics([view for view in views if view.name in evaluators], 1)
+        evaluator = headline[0].name if headline else ""
+    directions = {view.name: view.higher_is_better for view in views}
+    flips, next_token = await _flips(visit, request, evaluator, directions)
     return Page(
         template="compare.html.jinja",
         values={
@@ -151,7 +157,8 @@ def _lines(comparisons: list[MetricComparison], baseline: Run, candidate: Run) -
         sizes += [abs(end) for other in group if other.diff_ci for end in (other.diff_ci.low, other.diff_ci.high)]
         ends = (one.diff_ci.low, one.diff_ci.high) if one.diff_ci is not None else None
         pairs = one.paired_n or 1
-        shares = [("worse", one.losses / pairs), ("same", one.ties / pairs), ("better", one.wins / pairs)]
+        better, worse = ("better", "worse") if one.higher_is_better is not None else ("scored", "skipped")
+        shares = [(worse, one.losses / pairs), ("same", one.ties / pairs), (better, one.wins / pairs)]
         lines.append(
             ComparisonLine(
                 metric=one,
@@ -190,22 +197,22 @@ def _usage(baseline: Run, candidate: Run) -> list[tuple[str, float | None, float
 
 
 async def _flips(
-    visit: Visit, baseline_id: str, candidate_id: str, worse_high: set[str]
+    visit: Visit, runs: CompareRunsRequest, evaluator: str, directions: Mapping[str, bool | None]
 ) -> tuple[list[FlipEntry], str]:
     """The flips of the page, and the token of the next page.
 
     Args:
-        worse_high: The metrics of which lower values are better.
+        directions: By metric, whether higher values are better; None where nobody said.
     """
     request = ListRunResultsRequest(
-        run_id=candidate_id,
-        flipped_against=baseline_id,
-        evaluator=visit.query.get("evaluator"),
+        run_id=runs.candidate_run_id,
+        flipped_against=runs.baseline_run_id,
+        evaluator=evaluator,
         page_size=FLIPS,
         page_token=visit.query.get("page_token"),
     )
     found = await visit.call("RunService.ListRunResults", request, ListRunResultsResponse)
-    befores = await asyncio.gather(*(_before(visit, baseline_id, one) for one in found.records_by_trial))
+    befores = await asyncio.gather(*(_before(visit, runs.baseline_run_id, one) for one in found.records_by_trial))
     flips: list[FlipEntry] = []
     for evidence, before in zip(found.records_by_trial, befores, strict=True):
         if before is None or before.evidence is None:
@@ -214,7 +221,8 @@ async def _flips(
         flip = _flip(evidence, said, before)
         if flip is not None:
             link = urlencode({"id": evidence.record_id, **({"of_trial": evidence.trial} if evidence.trial else {})})
-            better = (flip.change > 0) != (flip.metric in worse_high)
+            direction = directions.get(flip.metric)
+            better = None if direction is None else (flip.change > 0) == direction
             flips.append(FlipEntry(view=flip_view(flip), better=better, link=link))
     return flips, found.next_page_token
 

@@ -11,6 +11,7 @@ from evalsi.engine.columns import Note
 from evalsi.report.case_view import case_view
 from evalsi.report.figures import money, seconds
 from evalsi.report.worst_cases import Case, Verdict
+from evalsi.results.stored_rows import encode_records
 from evalsi.schema import (
     EvaluationResult,
     GetRecordEvidenceRequest,
@@ -23,7 +24,6 @@ from evalsi.schema import (
     Record,
     Run,
     Usage,
-    json_codec,
 )
 from evalsi.server.pages.record_filter import records_request, without_records
 from evalsi.server.pages.visit import Page, Visit
@@ -103,7 +103,7 @@ def _case(record: Record, results: list[EvaluationResult]) -> Case:
         )
         for one in results
     ]
-    return Case(row=0, line=json_codec.encode_file(record), verdicts=verdicts)
+    return Case(row=0, line=encode_records([record]), verdicts=verdicts)
 
 
 def _usage(usage: Usage | None) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 from markupsafe import Markup
 
+from evalsi.core.content import json_text
 from evalsi.core.version import __version__
 from evalsi.report import plot
 from evalsi.report.case_view import score_text
@@ -53,7 +54,7 @@ def _environment() -> Environment:
         [PackageLoader("evalsi.server.pages", "templates"), PackageLoader("evalsi.report", "templates")]
     )
     functions = {"asset": asset_address, "score_text": score_text, "slice_plot": _slice_plot}
-    return page_environment(loader, functions, {"part": _part})
+    return page_environment(loader, functions, {"part": _part, "json": json_text})
 
 
 def _slice_plot(view: MetricView, row: SliceRow) -> Markup:
