@@ -5,6 +5,7 @@ calls by name, then what others mounted.
 """
 
 import asyncio
+import ipaddress
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,30 @@ from evalsi.server.served_method import ServedMethod
 
 OPENAPI = Path(__file__).parent.parent / "schema" / "openapi.json"
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+_MISDIRECTED = Fault(
+    http_status=421,
+    grpc_status=7,
+    code="forbidden",
+    message=(
+        "this server asks nobody who they are, so it answers to localhost and to addresses, not to names of domains; "
+        "behind a proxy, let it ask: auth.mode required"
+    ),
+)
+
+
+def _names_this_machine(scope: Scope) -> bool:
+    """Whether the host that the request names is this machine or an address; true where it names none."""
+    host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
+    name = host.rpartition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]
+    if name.lower() in ("", "localhost"):
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +73,10 @@ class Application:
     """Largest body of a file."""
     mounts: Mapping[str, App] = field(default_factory=dict[str, App])
     """Other applications by the beginning of their paths, for example "/ui/"."""
+    own_names_only: bool = False
+    """Whether requests must name this machine or an address, and no domain. A web page anywhere can have its own domain
+    lead to this machine; where nobody is asked who they are, it could then read and do everything.
+    """
 
     def __post_init__(self) -> None:
         self._rest = Rest(self.door, RestRoutes(self.served))
@@ -63,6 +92,9 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope["path"]
+        if self.own_names_only and not _names_this_machine(scope):
+            await answer_fault(Exchange(scope, receive, send, most_bytes=0), _MISDIRECTED)
+            return
         for beginning, app in self.mounts.items():
             if path.startswith(beginning):
                 await app(scope, receive, send)

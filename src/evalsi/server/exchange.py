@@ -66,7 +66,7 @@ class Exchange:
 
     @property
     def scheme(self) -> str:
-        """ "http" or "https"."""
+        """Either "http" or "https"."""
         return self._scope.get("scheme", "http")
 
     @property

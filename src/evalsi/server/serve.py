@@ -28,6 +28,7 @@ from evalsi.server.services.auth_service import AuthService
 from evalsi.server.services.catalog_service import CatalogService
 from evalsi.server.services.evaluation_service import EvaluationLimits, EvaluationService
 from evalsi.server.tls import Certificates
+from evalsi.settings.open_door import is_on_this_machine
 from evalsi.wiring.serving import ServingParts
 
 STOP_S = 4.0
@@ -108,7 +109,12 @@ async def serving(
         readiness = Readiness(missing=lambda: "the server is stopping" if stopping.is_set() else extras.missing())
         mounts = {"/ui/": Pages(door, served), **extras.mounts}
         application = Application(
-            door=door, served=served, readiness=readiness, most_bytes=plan.most_bytes, mounts=mounts
+            door=door,
+            served=served,
+            readiness=readiness,
+            most_bytes=plan.most_bytes,
+            mounts=mounts,
+            own_names_only=is_on_this_machine(f"{plan.host}:{plan.port}") and not access.authenticator.enabled,
         )
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evalsi-")))
         grpc = GrpcService(door, served, most_bytes=plan.most_bytes)
@@ -144,7 +150,12 @@ async def _watch(certificates: Certificates | None, tls: ssl.SSLContext | None, 
 
 
 async def serve_until_told(
-    plan: ServePlan, parts: ServingParts, journal: Journal, extras: Extras | None = None
+    plan: ServePlan,
+    parts: ServingParts,
+    journal: Journal,
+    extras: Extras | None = None,
+    *,
+    when_ready: Callable[[Running], None] = lambda _: None,
 ) -> None:
     """Serves until SIGTERM or SIGINT. A second signal ends the process at once."""
     told = asyncio.Event()
@@ -157,5 +168,6 @@ async def serve_until_told(
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop, number)
-    async with serving(plan, parts, journal, extras):
+    async with serving(plan, parts, journal, extras) as running:
+        when_ready(running)
         await told.wait()

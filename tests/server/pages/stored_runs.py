@@ -1,6 +1,5 @@
 """Stores with runs in them, for pages to show: small, awkward, hostile and large."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -30,8 +29,7 @@ from evalsi.schema import (
     RunStatus,
     Usage,
 )
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "report"))
+from tests.graded_runs import awkward_run, demo_run, gate, hostile_run
 
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 _STATUSES = {"succeeded": RunStatus.SUCCEEDED, "failed": RunStatus.FAILED, "error": RunStatus.ERROR}
@@ -100,16 +98,15 @@ def put_run(
             ),
         )
     ended = (at + timedelta(seconds=42)).isoformat(timespec="milliseconds")
-    # The store knows no "failed": gates that are not met say so.
-    word = "succeeded" if status == "failed" else status
-    store.finish(msgspec.structs.replace(row, status=word, finished_at=ended, error=error), manifest, run.summaries)
+    # A run whose gates were not met is one that succeeded, with a verdict.
+    word, verdict = ("succeeded", "failed") if status == "failed" else (status, "")
+    row = msgspec.structs.replace(row, status=word, verdict=verdict, finished_at=ended, error=error)
+    store.finish(row, manifest, run.summaries)
     return run_id
 
 
 def fill(stores: SqlProjectStores) -> dict[str, str]:
     """A store as a team has it: runs of two assistants over some weeks; ids by a word."""
-    from graded_runs import awkward_run, demo_run, gate, hostile_run
-
     found: dict[str, str] = {}
     for week in range(9, 0, -1):
         for assistant in ("aster", "birch"):
