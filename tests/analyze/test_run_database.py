@@ -16,7 +16,7 @@ from evalsi.engine.columns import SCORED, Column, EvaluatorColumns
 from evalsi.results.stored_rows import GradedRows
 from evalsi.schema import Content, Message, Messages, RunManifest, Usage
 from tests.analyze.made_runs import drawn_values, made_record, made_run
-from tests.report.graded_runs import hostile_run
+from tests.graded_runs import hostile_run
 
 VALUES = drawn_values(120, seed=1)
 

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-from graded_runs import HOSTILE, demo_run, graded_run, hostile_run
 from test_html_report import ALLOWED, Page, section
 from test_markdown_report import tokens
 
@@ -19,6 +18,7 @@ from evalsi.report.verdict import opening
 from evalsi.report.write import check_report_path, write_report
 from evalsi.results.graded_run import GradedRun
 from evalsi.schema import Content, Record
+from tests.graded_runs import HOSTILE, demo_run, graded_run, hostile_run
 
 
 @evaluator(name="right", bounded=True, outputs=[output("right", "passed")])

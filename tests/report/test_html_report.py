@@ -7,7 +7,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from graded_runs import (
+
+from evalsi.report.html_report import html_report, write_html
+from evalsi.report.report_options import ReportOptions
+from evalsi.results.graded_run import GradedRun
+from tests.graded_runs import (
     HOSTILE,
     awkward_run,
     demo_evaluators,
@@ -17,10 +21,6 @@ from graded_runs import (
     graded_run,
     hostile_run,
 )
-
-from evalsi.report.html_report import html_report, write_html
-from evalsi.report.report_options import ReportOptions
-from evalsi.results.graded_run import GradedRun
 
 VOID = {"meta", "link", "br", "input", "img"}
 ALLOWED = set(

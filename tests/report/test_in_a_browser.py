@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from browser import CHROMIUM, Tab, chromium
-from graded_runs import awkward_run, demo_run, graded_run, hostile_run
 
 from evalsi.report.html_report import write_html
 from evalsi.results.graded_run import GradedRun
+from tests.browser import CHROMIUM, Tab, chromium
+from tests.graded_runs import awkward_run, demo_run, graded_run, hostile_run
 
 pytestmark = [
     pytest.mark.slow,

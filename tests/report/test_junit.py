@@ -6,7 +6,6 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from graded_runs import HOSTILE, demo_run, gate, graded_run, hostile_run, outcome_columns, reader
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +28,7 @@ from evalsi.schema import (
     RunManifest,
     RunProvenance,
 )
+from tests.graded_runs import HOSTILE, demo_run, gate, graded_run, hostile_run, outcome_columns, reader
 
 # The part of the two common schemas (Jenkins' and Ant's) that holds for both: children in order, and attributes.
 CHILDREN = {

@@ -3,12 +3,12 @@
 import re
 
 import pytest
-from graded_runs import HOSTILE, awkward_run, demo_evaluators, demo_run, gate, graded_run, hostile_run
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from evalsi.report.markdown_report import MOST_CHARACTERS, code, fenced, write_markdown
+from tests.graded_runs import HOSTILE, awkward_run, demo_evaluators, demo_run, gate, graded_run, hostile_run
 
 OURS = re.compile(r"</?(details|summary|code|sub)>")
 

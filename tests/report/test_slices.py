@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from graded_runs import demo_run, graded_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from evalsi.report.report_options import ReportOptions
 from evalsi.report.slice_tally import SliceTables, SliceTally
 from evalsi.schema import MetricKind, MetricSummary, Record
 from evalsi.stats import proportion_estimate
+from tests.graded_runs import demo_run, graded_run
 
 
 @evaluator(name="value", bounded=True, outputs=[output("value", low=0, high=1)])

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-from graded_runs import demo_run, gate, graded_run, outcome_columns, reader
 
 from evalsi.engine.columns import CANCELLED, ERROR, SCORED, SKIPPED, pack
 from evalsi.evaluators.api import evaluator
@@ -25,6 +24,7 @@ from evalsi.schema import (
     RunStatus,
 )
 from evalsi.stats import wilson
+from tests.graded_runs import demo_run, gate, graded_run, outcome_columns, reader
 
 CODES = {"SCORED": SCORED, "ERROR": ERROR, "SKIPPED": SKIPPED, "CANCELLED": CANCELLED}
 D02 = (

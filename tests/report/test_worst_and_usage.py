@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from graded_runs import graded_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from evalsi.report.findings import gather
 from evalsi.report.first_difference import compare_texts
 from evalsi.report.report_options import ReportOptions
 from evalsi.schema import Content, Record, Usage
+from tests.graded_runs import graded_run
 
 
 @evaluator(name="main", bounded=True, outputs=[output("main", low=0, high=1)])

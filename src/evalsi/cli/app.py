@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sandbox": ("evalsi.cli.sandbox:sandbox", "Run programs nobody trusts, behind the strongest fence there is here."),
     "rewards": ("evalsi.cli.rewards:rewards", "Score rollouts with a reward spec, and diagnose rewards."),
     "init": ("evalsi.cli.init:init", "Write a small working example."),
+    "view": ("evalsi.server.view_command:view", "Look at the runs of this machine in a browser."),
     "serve": ("evalsi.server.command:serve", "Serve evaluations to others, on one port."),
     "admin": ("evalsi.server.admin:admin", "Back up and restore what a server keeps."),
     "doctor": ("evalsi.cli.doctor:doctor", "Check what works on this machine."),

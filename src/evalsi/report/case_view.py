@@ -79,7 +79,8 @@ def case_view(case: Case, *, metric: str, anchor: str) -> CaseView:
     record = case.record()
     lines = [line for verdict in case.verdicts for line in score_lines(verdict, metric)]
     compared = compare_texts(text_of(record.output), text_of(record.reference))
-    passages = [*_passages("input", record.input), *_answer(record.output, compared)]
+    asked = [] if _repeats(record.output, record.input) else _passages("input", record.input)
+    passages = [*asked, *_answer(record.output, compared)]
     passages += _reference(record.reference, compared)
     raw, cut = shortened(_pretty(case.line), JSON_CHARACTERS)
     return CaseView(
@@ -238,6 +239,14 @@ def _passages(label: str, content: Content | None) -> list[Passage]:
         return [Passage(label=label, text="empty" if content.tensor is None else "a tensor", kind="empty")]
     kind = "text" if content.text is not None or isinstance(content.json, str) else "code"
     return [Passage(label=label, text=text, cut=cut, kind=kind)]
+
+
+def _repeats(output: Content | None, asked: Content | None) -> bool:
+    """Whether the output is a conversation that begins with what was asked, so that it is shown once."""
+    if output is None or asked is None or output.messages is None or asked.messages is None:
+        return False
+    before = asked.messages.messages
+    return bool(before) and output.messages.messages[: len(before)] == before
 
 
 def _message(message: Message) -> list[Passage]:

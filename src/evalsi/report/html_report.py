@@ -13,22 +13,21 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from evalsi.core.version import __version__
 from evalsi.core.whole_file import whole_file
-from evalsi.report import figures, plot
+from evalsi.report import plot
 from evalsi.report.case_view import case_view, flip_view
 from evalsi.report.comparison import ComparedMetric
 from evalsi.report.findings import Findings, gather
 from evalsi.report.metric_view import MetricView
+from evalsi.report.page_environment import page_environment
 from evalsi.report.report_options import ReportOptions
 from evalsi.report.usage_tally import UsageFigure
 from evalsi.report.verdict import opening
-from evalsi.report.visible_text import marked_up, one_line, plain
 from evalsi.results.graded_run import GradedRun
-from evalsi.schema import MetricSummary
 from evalsi.stats import Interval
 
 _OPTIONS = ReportOptions()
@@ -113,57 +112,13 @@ def _digest(text: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment: Any = Environment(
-        loader=PackageLoader("evalsi.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=plain,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        number=figures.number,
-        signed=figures.signed,
-        tick=figures.tick,
-        in_unit=figures.in_unit,
-        signed_in_unit=figures.signed_in_unit,
-        count=figures.count,
-        plural=figures.plural,
-        bounds=figures.bounds,
-        money=figures.money,
-        seconds=figures.seconds,
-        date=figures.date,
-        text=marked_up,
-        one_line=one_line,
-        measured=_measured,
-    )
-    environment.globals.update(
-        percent=figures.percent,
-        mean_plot=_mean_plot,
-        slice_plot=_slice_plot,
-        histogram=_histogram,
-        change_plot=_change_plot,
-        usage_histogram=_usage_histogram,
-        coverage_bar=_coverage_bar,
-    )
-    return environment
-
-
-def _measured(value: float | None, measure: str) -> str:
-    """A figure of usage in its unit."""
-    if measure == "latency":
-        return figures.seconds(value)
-    if measure == "cost_usd":
-        return figures.money(value)
-    return figures.NONE if value is None else figures.count(round(value))
-
-
-def _mean_plot(view: MetricView) -> Markup:
-    summary = view.summary
-    if summary.mean is None or not view.is_numeric:
-        return plot.interval_plot(None, None)
-    ends = (view.place(summary.ci.low), view.place(summary.ci.high)) if summary.ci is not None else None
-    return plot.interval_plot(view.place(summary.mean), ends)
+    functions = {
+        "slice_plot": _slice_plot,
+        "histogram": _histogram,
+        "change_plot": _change_plot,
+        "usage_histogram": _usage_histogram,
+    }
+    return page_environment(PackageLoader("evalsi.report", "templates"), functions, {})
 
 
 def _slice_plot(view: MetricView, value: float | None, interval: Interval | None) -> Markup:
@@ -190,9 +145,3 @@ def _histogram(findings: Findings, view: MetricView) -> Markup:
 
 def _usage_histogram(figure: UsageFigure) -> Markup:
     return plot.histogram_plot(figure.histogram, label=plot.histogram_label(figure.histogram))
-
-
-def _coverage_bar(summary: MetricSummary) -> Markup:
-    total = summary.total or 1
-    parts = (("scored", summary.n), ("skipped", summary.skipped), ("errors", summary.errors + summary.cancelled))
-    return plot.share_bar([(name, amount / total) for name, amount in parts if amount])

@@ -47,7 +47,7 @@ class MetricView:
 def metric_views(run: GradedRun) -> list[MetricView]:
     """The run's metrics in their own order."""
     evaluators = {evaluator.name: evaluator for evaluator in run.manifest.evaluators}
-    return [_view(summary, evaluators.get(summary.evaluator)) for summary in run.summaries]
+    return [metric_view(summary, evaluators.get(summary.evaluator)) for summary in run.summaries]
 
 
 def headline_metrics(views: list[MetricView], most: int = 3) -> list[MetricView]:
@@ -61,7 +61,8 @@ def headline_metrics(views: list[MetricView], most: int = 3) -> list[MetricView]
     return sorted(chosen, key=lambda view: view.name != view.summary.evaluator)[:most]
 
 
-def _view(summary: MetricSummary, evaluator: BoundRunEvaluator | None) -> MetricView:
+def metric_view(summary: MetricSummary, evaluator: BoundRunEvaluator | None) -> MetricView:
+    """The view of one summary; `evaluator` is what the manifest says of its evaluator, None where nobody knows."""
     bounds = range_of(summary, evaluator)
     seen = [value for value in (summary.min, summary.max, summary.mean) if value is not None]
     if summary.ci is not None:

@@ -64,6 +64,19 @@ def share_bar(shares: Sequence[tuple[str, float]]) -> Markup:
     return Markup(f'<svg class="shares" aria-hidden="true">{"".join(parts)}</svg>')  # noqa: S704
 
 
+def sparkline(fractions: Sequence[float | None]) -> Markup:
+    """Values in their order as a thin line, the last one as a dot. Each is a fraction of the axis; None leaves a gap."""
+    steps = max(1, len(fractions) - 1)
+    places = [(100 * i / steps, value) for i, value in enumerate(fractions) if value is not None]
+    if not places:
+        return Markup("")
+    points = " ".join(f"{x:.2f},{_up(value):.2f}" for x, value in places)
+    line = f'<svg class="trend" viewBox="0 0 100 100" preserveAspectRatio="none"><polyline points="{points}"/></svg>'
+    x, last = places[-1]
+    dot = f'<svg class="last"><circle class="dot" cx="{x:.2f}%" cy="{_up(last):.2f}%" r="2.5"/></svg>'
+    return Markup(f'<span class="sparkline" aria-hidden="true">{line}{dot}</span>')  # noqa: S704 - only numbers
+
+
 def histogram_label(histogram: Histogram) -> str:
     """The histogram in words, for screen readers: the bins that hold anything."""
     filled = [index for index, c in enumerate(histogram.counts.tolist()) if c]
@@ -78,6 +91,11 @@ def _bin_text(histogram: Histogram, index: int) -> str:
 def _height(amount: int, top: int) -> float:
     """Per cent of the height; what is there is always seen."""
     return max(4.0, 100 * amount / top)
+
+
+def _up(fraction: float) -> float:
+    """Per cent from the top, with room for a dot at either end."""
+    return 90 - 80 * min(1.0, max(0.0, fraction))
 
 
 def _x(fraction: float) -> str:

@@ -13,7 +13,7 @@ from evalsi.report.figures import bounds, count, number, percent, plural, signed
 from evalsi.report.findings import Findings
 from evalsi.report.gate_line import GateLine, GateWord, gate_line
 from evalsi.report.metric_view import MetricView
-from evalsi.schema import RunStatus
+from evalsi.schema import MetricSummary, RunStatus
 
 Word = Literal[
     "PASS", "FAIL", "NO DATA", "NOTHING SCORED", "SCORED", "IMPROVED", "REGRESSED", "UNCHANGED", "INCONCLUSIVE"
@@ -57,12 +57,14 @@ def opening(findings: Findings) -> Opening:
         word = verdict_of(gates)
         deciding = next((gate for gate in gates if gate.word == word), gates[0])
         met = sum(gate.met for gate in gates)
-        sentence = f"{_decided(deciding, findings)} {met} of {plural(len(gates), 'gate')} met."
+        sentence = (
+            f"{decided(deciding, findings.run.summary(deciding.metric))} {met} of {plural(len(gates), 'gate')} met."
+        )
         return Opening(word=word, metric=deciding.metric, sentence=sentence, gates=gates, warnings=warnings)
     if findings.comparison is not None:
         return _compared(findings.comparison, gates, warnings)
     view = (findings.headline or [view for view in findings.metrics if view.summary.n])[0]
-    return Opening(word="SCORED", metric=view.name, sentence=_measured(view, findings), gates=gates, warnings=warnings)
+    return Opening(word="SCORED", metric=view.name, sentence=measured(view), gates=gates, warnings=warnings)
 
 
 def verdict_of(gates: Sequence[GateLine]) -> GateWord:
@@ -88,26 +90,26 @@ def _compared(comparison: Comparison, gates: list[GateLine], warnings: list[Rema
     return Opening(word=word, metric=one.metric, sentence=sentence, gates=gates, warnings=warnings)
 
 
-def _decided(gate: GateLine, findings: Findings) -> str:
-    """The number that decided, with its interval."""
+def decided(gate: GateLine, summary: MetricSummary | None) -> str:
+    """The number that decided, with its interval. `summary` is that of the gate's metric, None where it has none."""
     if gate.is_condition:
         return {"PASS": "is true.", "FAIL": "is false."}.get(gate.word, "has no answer.")
     asked = f"the gate asks for {gate.asks}" if gate.limits else "the gate sets no limit"
     if gate.word == "NO DATA":
         return f"has no {gate.stat}; {asked}."
-    summary = findings.run.summary(gate.metric)
     interval = gate.ci or (summary.ci if summary is not None and gate.stat == "mean" else None)
-    measured = f"{gate.measured} {gate.value}{f' {bounds(interval)}' if interval is not None else ''}"
+    figure = f"{gate.measured} {gate.value}{f' {bounds(interval)}' if interval is not None else ''}"
     before = f", before {gate.baseline}" if gate.baseline else ""
-    return f"{measured}{before}; {asked}."
+    return f"{figure}{before}; {asked}."
 
 
-def _measured(view: MetricView, findings: Findings) -> str:
+def measured(view: MetricView) -> str:
+    """The metric's mean, its interval and what it rests on, as a sentence that goes on about the metric."""
     summary = view.summary
     if not view.is_numeric:
         most = max(summary.labels.items(), key=lambda item: item[1], default=("", 0))
         return f"gave labels to {plural(summary.n, 'record')}; the commonest is on {count(most[1])} of them."
-    interval = f"{findings.level:.0%} interval {bounds(summary.ci)}" if summary.ci else "no interval"
+    interval = f"{summary.ci.level:.0%} interval {bounds(summary.ci)}" if summary.ci else "no interval"
     whole = summary.total in (0, summary.n)
     scored = plural(summary.n, "record") if whole else f"{count(summary.n)} of {plural(summary.total, 'record')}"
     return f"{number(summary.mean)}, {interval}, over {scored}."

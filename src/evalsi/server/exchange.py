@@ -64,6 +64,11 @@ class Exchange:
         return self._scope["query_string"].decode("latin-1")
 
     @property
+    def scheme(self) -> str:
+        """Either "http" or "https"."""
+        return self._scope.get("scheme", "http")
+
+    @property
     def source(self) -> str:
         client = self._scope.get("client")
         return client[0] if client else ""

@@ -24,6 +24,7 @@ from evalsi.server.journal import Journal
 from evalsi.server.measures import Measures
 from evalsi.server.one_port import App, OnePort
 from evalsi.server.own_pages import OwnPages
+from evalsi.server.pages.pages import Pages
 from evalsi.server.pipe_names import PipeNames
 from evalsi.server.served_method import served_methods
 from evalsi.server.services.auth_service import AuthService
@@ -111,13 +112,14 @@ async def serving(
         stopping = asyncio.Event()
         readiness = Readiness(missing=lambda: "the server is stopping" if stopping.is_set() else extras.missing())
         alone = is_on_this_machine(f"{plan.host}:{plan.port}") and not access.authenticator.enabled
+        mounts = {"/ui/": Pages(door, served), **extras.mounts}
         application = Application(
             door=door,
             served=served,
             readiness=readiness,
             pages=OwnPages(alone),
             most_bytes=plan.most_bytes,
-            mounts=extras.mounts,
+            mounts=mounts,
         )
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evalsi-")))
         names = PipeNames(folder)
@@ -154,7 +156,12 @@ async def _watch(certificates: Certificates | None, tls: ssl.SSLContext | None, 
 
 
 async def serve_until_told(
-    plan: ServePlan, parts: ServingParts, journal: Journal, extras: Extras | None = None
+    plan: ServePlan,
+    parts: ServingParts,
+    journal: Journal,
+    extras: Extras | None = None,
+    *,
+    when_ready: Callable[[Running], None] = lambda _: None,
 ) -> None:
     """Serves until SIGTERM or SIGINT. A second signal ends the process at once."""
     told = asyncio.Event()
@@ -167,5 +174,6 @@ async def serve_until_told(
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop, number)
-    async with serving(plan, parts, journal, extras):
+    async with serving(plan, parts, journal, extras) as running:
+        when_ready(running)
         await told.wait()

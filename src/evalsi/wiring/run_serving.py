@@ -46,7 +46,6 @@ class RunParts:
     """What the services of runs and datasets work with."""
 
     stores: ProjectStores
-    workers: RunWorkers
     datasets: Path
     """The root of datasets."""
     clock: Clock
@@ -70,6 +69,28 @@ def opened_runs(server: ServerSettings, settings: Settings) -> Generator[RunPart
 
     Raises: StoreError: a store cannot be opened.
     """
+    with opened_run_stores(server, settings) as parts:
+        workers = RunWorkers(order=msgspec.json.encode(order_of(server, settings)), count=server.runs.max_concurrent)
+        workers.start()
+        stopped = threading.Event()
+        tidying = threading.Thread(
+            target=_keep_tidy, args=(parts.stores, server, parts.clock, stopped), name="tidy", daemon=True
+        )
+        tidying.start()
+        try:
+            yield parts
+        finally:
+            stopped.set()
+            workers.stop()
+            tidying.join(TIDY_STOP_S)
+
+
+@contextmanager
+def opened_run_stores(server: ServerSettings, settings: Settings) -> Generator[RunParts]:
+    """Opens the stores alone: what is there can be looked at, and a run that is asked for waits for a server.
+
+    Raises: StoreError: a store cannot be opened.
+    """
     order = order_of(server, settings)
     datasets = Path(order.datasets)
     try:
@@ -78,26 +99,14 @@ def opened_runs(server: ServerSettings, settings: Settings) -> Generator[RunPart
         raise StoreError(f"the folder of datasets {datasets} cannot be made: {error.strerror}") from error
     stores = opened_stores(order, StoreOptions(synchronous=server.storage.sqlite.synchronous))
     try:
-        workers = RunWorkers(order=msgspec.json.encode(order), count=server.runs.max_concurrent)
-        workers.start()
-        clock = SystemClock()
-        stopped = threading.Event()
-        tidying = threading.Thread(target=_keep_tidy, args=(stores, server, clock, stopped), name="tidy", daemon=True)
-        tidying.start()
-        try:
-            yield RunParts(
-                stores=stores,
-                workers=workers,
-                datasets=datasets,
-                clock=clock,
-                most_stored=lambda project: server.quotas.of(project).max_stored_runs,
-                rights=lambda project: rights_of(server, project),
-                default_judge=server.default_judge,
-            )
-        finally:
-            stopped.set()
-            workers.stop()
-            tidying.join(TIDY_STOP_S)
+        yield RunParts(
+            stores=stores,
+            datasets=datasets,
+            clock=SystemClock(),
+            most_stored=lambda project: server.quotas.of(project).max_stored_runs,
+            rights=lambda project: rights_of(server, project),
+            default_judge=server.default_judge,
+        )
     finally:
         stores.close()
 

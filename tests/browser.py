@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from base64 import b64decode
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -51,19 +52,28 @@ class Tab:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
-    async def open(self, path: Path, *, width: int = 1400, height: int = 900, scheme: str = "light") -> None:
+    async def open(self, page: Path | str, *, width: int = 1400, height: int = 900, scheme: str = "light") -> None:
         await self.call("Network.enable")
         await self.call("Page.enable")
         await self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500
         )
         await self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        await self.call("Page.navigate", url=path.as_uri())
-        for _ in range(100):
+        await self.call("Page.navigate", url=page.as_uri() if isinstance(page, Path) else page)
+        await self.loaded()
+
+    async def loaded(self) -> None:
+        """Returns when the page is there."""
+        for _ in range(200):
             if await self.evaluate("document.readyState") == "complete":
                 return
             await asyncio.sleep(0.05)
         raise AssertionError("the page did not load")
+
+    async def picture(self, file: Path) -> None:
+        """Writes a picture of what is to be seen, as PNG."""
+        answer = await self.call("Page.captureScreenshot", format="png")
+        file.write_bytes(b64decode(answer["data"]))
 
     async def press(self, key: str) -> None:
         for kind in ("keyDown", "keyUp"):

@@ -35,7 +35,7 @@ from evalsi.schema import (
     Usage,
 )
 
-DATA = Path(__file__).parents[2] / "examples" / "demo" / "data"
+DATA = Path(__file__).parents[1] / "examples" / "demo" / "data"
 BATCH_ROWS = 1024
 MADE_AT = datetime(2026, 11, 29, 9, 30, tzinfo=UTC)
 

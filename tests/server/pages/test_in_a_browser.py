@@ -1,0 +1,190 @@
+"""The pages in Chromium: hostile text does nothing, nothing overflows, keys work, changes are seen, axe finds nothing."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from tests.browser import CHROMIUM, Tab, chromium
+from tests.server.pages.axe import axe_script, report_expression
+from tests.server.pages.page_server import PageServer
+from tests.server.pages.stored_runs import opened, put_large_run
+from tests.server.running_server import running_server
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (Debian package: chromium)"),
+]
+
+ADDRESSES = (
+    "/ui/runs",
+    "/ui/runs?search=nothing-has-this-name",
+    "/ui/runs/{candidate}",
+    "/ui/runs/{baseline}?metric=token-overlap&by=topic&evaluator=correctness&order=score",
+    "/ui/runs/{awkward}",
+    "/ui/runs/{hostile}",
+    "/ui/runs/{hostile}?metric=value&by=group",
+    "/ui/runs/{error}",
+    "/ui/runs/{one}",
+    "/ui/runs/{twelve}",
+    "/ui/runs/{baseline}/record?id=tariffs-06",
+    "/ui/runs/{awkward}/record?id=" + quote("حالة-1"),
+    "/ui/runs/{hostile}/record?id=" + quote("<script>window.hit=1</script>0"),
+    "/ui/runs/{hostile}/record?id=" + quote("<img src=x onerror=window.hit=1>1"),
+    "/ui/compare",
+    "/ui/compare?candidate={candidate}&baseline={baseline}",
+    "/ui/compare?candidate={hostile}&baseline={hostile}",
+    "/ui/datasets",
+    "/ui/datasets/questions/2?project=default&against=1",
+    "/ui/catalog",
+    "/ui/catalog/core/exact-match",
+    "/ui/settings",
+    "/ui/sign-in",
+    "/ui/elsewhere",
+)
+OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+
+
+def in_browser(folder: Path, look: Callable[[Tab], Awaitable[None]], seconds: float = 240) -> None:
+    async def go() -> None:
+        async with asyncio.timeout(seconds), chromium(folder / "profile") as tab:
+            await look(tab)
+
+    asyncio.run(go())
+
+
+async def until(tab: Tab, expression: str, seconds: float = 20) -> None:
+    """Waits until the page says so."""
+    for _ in range(int(seconds * 10)):
+        if await tab.evaluate(expression):
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError(f"never true: {expression}")
+
+
+def test_hostile_text_never_runs_and_nothing_else_is_asked_for(pages: PageServer, tmp_path: Path) -> None:
+    async def look(tab: Tab) -> None:
+        for address in ADDRESSES:
+            await tab.open(f"http://{pages.server.address}{address.format(**pages.ids)}")
+            await tab.evaluate(OPEN_ALL)
+            await tab.evaluate(
+                "document.querySelectorAll('td, th, bdi, dd, pre').forEach((one) => {"
+                " for (const kind of ['mouseover', 'focus', 'click']) one.dispatchEvent(new MouseEvent(kind)); })"
+            )
+            assert await tab.evaluate("typeof window.hit") == "undefined"
+        ours = (f"http://{pages.server.address}/ui/", "data:")
+        assert [one for one in tab.requests if not one.startswith(ours)] == []
+
+    in_browser(tmp_path, look)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (390, "light"), (1400, "light"), (1400, "dark")])
+def test_nothing_overflows_and_axe_finds_nothing(pages: PageServer, tmp_path: Path, width: int, scheme: str) -> None:
+    axe = axe_script()
+
+    async def look(tab: Tab) -> None:
+        found: list[Any] = []
+        for address in ADDRESSES:
+            await tab.open(
+                f"http://{pages.server.address}{address.format(**pages.ids)}", width=width, height=844, scheme=scheme
+            )
+            await tab.evaluate(OPEN_ALL)
+            if await tab.evaluate("document.documentElement.scrollWidth") != width:
+                found.append((address, "overflows"))
+            if axe is not None:
+                await tab.evaluate(f"{axe};undefined")
+                found += [(address, *one) for one in json.loads(await tab.evaluate(report_expression()))]
+        assert found == []
+
+    in_browser(tmp_path, look)
+    if axe is None:
+        pytest.skip("axe-core could not be had from npm; widths were checked")
+
+
+def test_keys_move_through_rows_open_them_and_go_on_to_the_next(pages: PageServer, tmp_path: Path) -> None:
+    async def look(tab: Tab) -> None:
+        await tab.open(f"http://{pages.server.address}/ui/runs/{pages.ids['baseline']}")
+        focused = "document.activeElement.textContent.trim()"
+        for key, wanted in (("j", "tariffs-01"), ("j", "tariffs-02"), ("k", "tariffs-01"), ("j", "tariffs-02")):
+            await tab.press(key)
+            assert await tab.evaluate(focused) == wanted
+        await tab.evaluate("document.activeElement.click()")
+        await until(tab, "location.pathname.endsWith('/record') && document.readyState === 'complete'")
+        title = "document.querySelector('h1').textContent.trim()"
+        assert await tab.evaluate(title) == "tariffs-02"
+        await tab.press("]")
+        await until(tab, f"{title} === 'tariffs-03'")
+        await tab.press("[")
+        await until(tab, f"{title} === 'tariffs-02'")
+        await tab.press("r")
+        assert await tab.evaluate("document.querySelector('details.raw').open") is True
+        await tab.press("?")
+        assert await tab.evaluate("document.getElementById('keys').hidden") is False
+        await tab.press("u")
+        await until(tab, "location.pathname.includes('/ui/runs/') && !location.pathname.endsWith('/record')")
+        await until(tab, "document.readyState === 'complete'")
+        await tab.press("/")
+        assert await tab.evaluate("document.activeElement.name") == "search"
+        await tab.press("j")
+        assert await tab.evaluate("document.activeElement.value") == "j"
+
+    in_browser(tmp_path, look)
+
+
+def test_a_filter_that_is_chosen_stands_in_the_address_without_empty_fields(pages: PageServer, tmp_path: Path) -> None:
+    async def look(tab: Tab) -> None:
+        await tab.open(f"http://{pages.server.address}/ui/runs")
+        await tab.evaluate(
+            "(() => { const one = document.querySelector('select[name=status]'); one.value = 'failed';"
+            " one.dispatchEvent(new Event('change')); })()"
+        )
+        await until(tab, "location.search === '?status=failed'")
+        await until(tab, "document.querySelectorAll('tr[data-row]').length === 1")
+
+    in_browser(tmp_path, look)
+
+
+def test_what_changes_is_seen_without_asking(tmp_path: Path) -> None:
+    async def look_at(tab: Tab, address: str, post: Callable[..., Any]) -> None:
+        await tab.open(f"http://{address}/ui/runs")
+        assert await tab.evaluate("document.querySelectorAll('tr[data-row]').length") == 0
+        records = [{"id": f"r{n}", "output": {"text": "a"}, "reference": {"text": "a"}} for n in range(3000)]
+        spec = {"dataset": {"inline": {"records": records}}, "evaluators": [{"ref": "exact-match"}]}
+        status, answer = await asyncio.to_thread(post, "/v1/runs", {"name": "seen", "spec": spec})
+        assert status == 200, answer
+        await until(tab, "document.querySelectorAll('tr[data-row]').length === 1", 30)
+        await tab.open(f"http://{address}/ui/runs/{answer['run']['id']}")
+        await until(tab, "document.querySelector('.verdict .badge').textContent.includes('SCORED')", 60)
+        assert "1.000" in await tab.evaluate("document.querySelector('.metrics').textContent")
+
+    with running_server(tmp_path) as server:
+        in_browser(tmp_path, lambda tab: look_at(tab, server.address, server.post))
+
+
+def test_a_hundred_thousand_records_are_as_quick_to_look_at_as_a_few(tmp_path: Path) -> None:
+    with opened(tmp_path / "store") as stores:
+        large = put_large_run(stores, 100_000)
+        put_large_run(stores, 12, name="small")
+    with running_server(tmp_path) as server:
+        pages = PageServer(server, {"large": large})
+        assert pages.get("/ui/runs").count("<tr data-row") == 2
+
+        async def look(tab: Tab) -> None:
+            address = f"http://{server.address}/ui/runs/{large}"
+            await tab.open(address)
+            await tab.open(f"{address}?evaluator=token-f1&order=score")
+            await tab.open(address)
+            shown = "performance.getEntriesByType('navigation')[0].responseStart"
+            assert await tab.evaluate(shown) < 1000  # some 50 ms where nothing else runs
+            assert await tab.evaluate("document.querySelectorAll('tr[data-row]').length") == 30
+            assert "100,000" in await tab.evaluate("document.querySelector('#records-title').textContent")
+            await tab.evaluate("document.querySelector('a[rel=next]').click()")
+            await until(tab, "document.querySelector('tr[data-row] .id').textContent === 'case-000030'")
+            await tab.open(f"{address}/record?id=case-099999")
+            assert "99999" in await tab.evaluate("document.querySelector('.conversation').textContent")
+
+        in_browser(tmp_path, look)
