@@ -12,9 +12,10 @@ from itertools import islice
 from types import TracebackType
 from typing import Self
 
-from evalsi.client.connection import Connection, ServerAddress
+from evalsi.client.connection import Connection
 from evalsi.client.generated_calls import AsyncCalls
 from evalsi.client.retrying import RetryPlan
+from evalsi.client.server_address import ServerAddress
 from evalsi.schema import EvaluateRequest, EvaluateResponse, EvaluationResult, EvaluatorRef, Record
 
 CHUNK_RECORDS = 256

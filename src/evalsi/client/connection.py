@@ -8,9 +8,8 @@ the tree.
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, Generator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, TypeVar
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import aiohttp
@@ -18,8 +17,9 @@ import msgspec
 
 from evalsi.client.rest_request import RestRequest, rest_request, upload_request
 from evalsi.client.retrying import RetryPlan, may_pass, told_wait_s
+from evalsi.client.server_address import ServerAddress, checked_url
 from evalsi.client.told_error import error_of_answer, error_of_body
-from evalsi.core.errors import CallDeadlineError, EvalsiError, NotFoundError, UsageError
+from evalsi.core.errors import CallDeadlineError, EvalsiError, NotFoundError
 from evalsi.core.version import __version__
 from evalsi.schema.json_codec import decode, encode_file
 from evalsi.schema.method import Method
@@ -32,26 +32,6 @@ _STORES_NOTHING = ("EvaluationService",)
 """Services whose calls may be made twice: they answer and keep nothing."""
 _LONGEST_EVENT = 64 << 20
 _PIECE = 1 << 18
-
-
-@dataclass(frozen=True, kw_only=True)
-class ServerAddress:
-    """Which server is spoken to, and as whom."""
-
-    url: str
-    api_key: str = field(default="", repr=False)
-    proxy: str = ""
-    """Address of an HTTP proxy; "" for a direct way."""
-
-
-def checked_url(url: str) -> str:
-    """The address without its last slash. Raises: UsageError: it is no http address, or carries a password."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
-        raise UsageError(
-            f"{parts.hostname or url!r} is no address of a server", hint="write http:// or https:// before it"
-        )
-    return url.rstrip("/")
 
 
 class Connection:

@@ -135,6 +135,4 @@ def _catalog() -> CatalogAnswer:
 
 
 def _error(answer: ErrorAnswer) -> EvalsiError:
-    return told_error(
-        error_kind(answer.code) or EvalsiError, answer.message, where=answer.where, hint=answer.hint
-    )
+    return told_error(error_kind(answer.code) or EvalsiError, answer.message, where=answer.where, hint=answer.hint)
