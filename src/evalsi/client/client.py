@@ -98,6 +98,9 @@ async def _closed(answers: AsyncGenerator[Any]) -> None:
 def _run(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     loop.run_forever()
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.run_until_complete(loop.shutdown_default_executor())
+    loop.close()
 
 
 def _stop(calls: AsyncClient, loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
@@ -106,5 +109,3 @@ def _stop(calls: AsyncClient, loop: asyncio.AbstractEventLoop, thread: threading
     asyncio.run_coroutine_threadsafe(calls.close(), loop).result()
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
-    loop.run_until_complete(loop.shutdown_default_executor())
-    loop.close()

@@ -21,7 +21,7 @@ from evalsi.client.server_address import ServerAddress, checked_url
 from evalsi.client.told_error import error_of_answer, error_of_body
 from evalsi.core.errors import CallDeadlineError, EvalsiError, NotFoundError
 from evalsi.core.version import __version__
-from evalsi.schema.json_codec import decode, encode_file
+from evalsi.schema.json_codec import SchemaError, decode, encode_file
 from evalsi.schema.method import Method
 
 T = TypeVar("T")
@@ -80,7 +80,7 @@ class Connection:
                 ) as answer:
                     body = await answer.read()
                 if answer.status < 300:
-                    return decode(body, kind)
+                    return self._decoded(body, kind)
                 told_s = told_wait_s(answer.headers.get("Retry-After", ""))
                 failure = error_of_answer(answer.status, body, self._url)
                 again = may_pass(answer.status, told_s)
@@ -131,7 +131,7 @@ class Connection:
         source = _Source(pieces)
         with source.failure_first():
             async with self._streamed(sent, source.items(), "application/octet-stream") as answer:
-                return decode(await answer.read(), kind)
+                return self._decoded(await answer.read(), kind)
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -169,7 +169,14 @@ class Connection:
     def _read(self, event: "_Event", kind: type[ResponseT]) -> ResponseT:
         if event.name == "error":
             raise error_of_body(msgspec.json.decode(event.data), self._url)
-        return decode(event.data, kind)
+        return self._decoded(event.data, kind)
+
+    def _decoded(self, body: bytes, kind: type[ResponseT]) -> ResponseT:
+        try:
+            return decode(body, kind)
+        except SchemaError as error:
+            hint = f"is it a server of evalsi, of version {__version__} or earlier?"
+            raise EvalsiError(f"{self._url} answered what this version cannot read: {error}", hint=hint) from None
 
     def _unreachable(self, error: aiohttp.ClientError) -> EvalsiError:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
