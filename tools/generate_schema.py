@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from render_checks import render_checks
+from render_client import render_client
 from render_json import render_json
 from render_json_schema import render_json_schemas
 from render_methods import render_methods
@@ -23,6 +24,7 @@ from schema_model import Schema, read_schema
 
 ROOT = Path(__file__).resolve().parent.parent
 STRUCTS = Path("src/evalsi/schema")
+CLIENT = Path("src/evalsi/client/generated_calls.py")
 JSON_SCHEMAS = STRUCTS / "jsonschema"
 PAGES = Path("docs/reference/schema")
 
@@ -73,6 +75,7 @@ def render(schema: Schema) -> dict[Path, bytes]:
         files[STRUCTS / name] = content
     for name, text in render_json_schemas(schema).items():
         files[JSON_SCHEMAS / name] = text.encode()
+    files[CLIENT] = render_client(schema).encode()
     files[STRUCTS / "openapi.json"] = render_openapi(schema, "v1alpha1").encode()
     for name, text in render_pages(schema).items():
         files[PAGES / name] = text.encode()

@@ -6,6 +6,8 @@ import sys
 import evalsi
 
 PROMISED = [
+    "AsyncClient",
+    "Client",
     "Content",
     "Definition",
     "EvalContext",

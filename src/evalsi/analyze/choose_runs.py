@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evalsi.core.errors import NotFoundError
-from evalsi.ports.run_store import RunRow, RunStore
+from evalsi.ports.run_store import RunRow
 from evalsi.results.graded_run import GradedRun
+from evalsi.results.run_library import RunLibrary
 
 NEWEST = 50
 """Runs that are read when nobody says which."""
@@ -44,15 +45,15 @@ class ChosenRun(NamedTuple):
     run: GradedRun
 
 
-def choose_runs(store: RunStore, choice: RunChoice) -> list[RunRow]:
-    """The chosen runs of the store, oldest first.
+def choose_runs(library: RunLibrary, choice: RunChoice) -> list[RunRow]:
+    """The chosen runs, oldest first.
 
     Raises: NotFoundError: a named run is not there, or no run has the labels.
     """
-    found = {row.id: row for row in (store.find(name) for name in choice.runs)} if choice.runs else None
-    rows = list(found.values()) if found is not None else store.runs()
-    rows = [row for row in rows if choice.labels.items() <= row.labels.items()]
+    found = {row.id: row for row in (library.find(name) for name in choice.runs)} if choice.runs else None
     limit = choice.limit if choice.limit is not None else (None if choice.runs else NEWEST)
+    rows = list(found.values()) if found is not None else library.runs(labels=choice.labels, limit=limit)
+    rows = [row for row in rows if choice.labels.items() <= row.labels.items()]
     rows = sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)[:limit]
     if not rows:
         labels = ", ".join(f"{key}={value}" for key, value in choice.labels.items())

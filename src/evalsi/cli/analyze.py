@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from evalsi.cli.answer_table import FORMATS, print_answer
+from evalsi.cli.server_options import server_here, server_needed, server_options
 from evalsi.cli.terminal import say
 
 
@@ -38,7 +39,7 @@ def _choosing_runs(command: Callable[..., Any]) -> Callable[..., Any]:
         )
     ):
         command = option(command)
-    return command
+    return server_options(command)
 
 
 @analyze.command()
@@ -70,14 +71,20 @@ def query(sql: str, output_format: str, **chosen: Any) -> None:
     show_default=True,
     help="Level of the intervals; marks use what is left.",
 )
+@click.option(
+    "--on-server", is_flag=True, help="Have the server work it out, which sends figures instead of every result."
+)
 @_choosing_runs
-def slice_(metric: str, by: str, confidence: float, output_format: str, **chosen: Any) -> None:
+def slice_(metric: str, by: str, confidence: float, on_server: bool, output_format: str, **chosen: Any) -> None:
     """Show METRIC for every value of metadata keys, run by run, with intervals.
 
     \b
     evalsi analyze slice exact-match --by metadata.topic
     evalsi analyze slice exact-match --by topic,difficulty --results 'nightly-*.json'
     """  # noqa: D301
+    if on_server:
+        _slice_on_server(metric, by, confidence, output_format, chosen)
+        return
     from evalsi.analyze.slice_metric import slice_metric
 
     keys = [key.strip() for key in by.split(",") if key.strip()]
@@ -92,6 +99,39 @@ def slice_(metric: str, by: str, confidence: float, output_format: str, **chosen
     print_answer(columns, [rows], output_format)
     for note in slices.notes:
         say(note)
+
+
+def _slice_on_server(metric: str, by: str, confidence: float, output_format: str, chosen: dict[str, Any]) -> None:
+    from evalsi.cli.eval import labels_of
+    from evalsi.cli.terminal import figure
+    from evalsi.client.client import Client
+    from evalsi.client.server_runs import ServerRuns
+    from evalsi.core.errors import UsageError
+    from evalsi.schema import SliceRunsRequest
+    from evalsi.settings import Settings
+
+    if chosen["results"] or chosen["database"]:
+        raise UsageError("a server knows neither files nor databases of this machine", where="--on-server")
+    server = server_needed(Settings.from_environment())
+    with Client(server.url, api_key=server.api_key, proxy=server.proxy) as client:
+        library = ServerRuns(client, server.project)
+        request = SliceRunsRequest(
+            run_ids=[library.find(name).id for name in chosen["runs"]],
+            project=server.project,
+            labels=labels_of(chosen["labels"]),
+            limit=chosen["limit"] or 0,
+            metric=metric,
+            by=by,
+            confidence_level=confidence,
+        )
+        rows = client.slice_runs(request).rows
+    if output_format == "table":
+        columns = ["run", by, "n", "mean", f"{100 * confidence:g}% CI"]
+        shown = [[row.run_name, row.key, row.n, row.mean, f"[{figure(row.low)}, {figure(row.high)}]"] for row in rows]
+    else:
+        columns = ["run_id", "name", by, "n", "mean", "ci_low", "ci_high", "level"]
+        shown = [[row.run_id, row.run_name, row.key, row.n, row.mean, row.low, row.high, confidence] for row in rows]
+    print_answer(columns, [shown], output_format)
 
 
 _FIGURES = (
@@ -131,16 +171,23 @@ def _analysis(
 
     choice = RunChoice(runs=runs, labels=labels_of(labels), limit=limit, results=results)
     settings = Settings.from_environment()
+    server = server_here(settings)
     path = Path(database) if database is not None and database != ":memory:" else None
 
     @contextmanager
     def opened() -> Any:
         with run_database(path) as made:
-            as_it_is = path is not None and path.is_file() and not choice.is_made and not settings.database.is_file()
+            as_it_is = (
+                path is not None
+                and path.is_file()
+                and not choice.is_made
+                and server is None
+                and not settings.database.is_file()
+            )
             if as_it_is:
                 yield made, []
                 return
-            loaded = made.load(chosen_runs(choice, settings))
+            loaded = made.load(chosen_runs(choice, settings, server))
             if path is not None:
                 say(f"{path}: {len(loaded.run_ids) - len(loaded.kept)} runs read, {len(loaded.kept)} there already")
             yield made, loaded.run_ids

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "analyze": ("evalsi.cli.analyze:analyze", "Ask many runs in SQL, or slice a metric by metadata."),
     "report": ("evalsi.cli.report:report", "Write an HTML or Markdown report of a run."),
     "runs": ("evalsi.cli.runs:runs", "List, show, follow, stop, continue and repeat runs."),
+    "dataset": ("evalsi.cli.dataset:dataset", "Keep datasets on a server."),
     "catalog": ("evalsi.cli.catalog:catalog", "List evaluators, or show one."),
     "judge": ("evalsi.cli.judge:judge", "Check a judge against people's labels."),
     "login": ("evalsi.cli.login:login", "Keep an API key for a server."),

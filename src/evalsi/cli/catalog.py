@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from evalsi.cli.server_options import server_here, server_options
 from evalsi.cli.terminal import as_json, console, say
 
 UNCUT_WIDTH = 1_000
@@ -16,6 +17,7 @@ UNCUT_WIDTH = 1_000
 @click.option(
     "--format", "output_format", type=click.Choice(["table", "json", "md"]), default="table", show_default=True
 )
+@server_options
 def catalog(name: str | None, pack: str | None, output_format: str) -> None:
     """List evaluators, or show one with its params and an example.
 
@@ -23,17 +25,22 @@ def catalog(name: str | None, pack: str | None, output_format: str) -> None:
     evalsi catalog --pack text
     evalsi catalog contains
     """  # noqa: D301
-    from evalsi.evaluators.binding import manifest_of
-    from evalsi.evaluators.catalog import load
+    from evalsi.settings import Settings
 
+    server = server_here(Settings.from_environment())
+    if server is None:
+        _show(_here(name, pack), name, output_format)
+    else:
+        _show(_on_server(server, name, pack), name, output_format)
+
+
+def _show(found: Any, name: str | None, output_format: str) -> None:
+    rows, broken = found
     if name is not None:
-        definition = load(name)
-        if output_format == "json":
-            print(as_json(manifest_of(definition)))
-        else:
-            print(page_of(definition))
+        ((_, manifest, page),) = rows
+        print(as_json(manifest) if output_format == "json" else page())
         return
-    rows, broken = _rows(pack)
+    rows = [(title, manifest) for title, manifest, _ in rows]
     if output_format == "json":
         print(as_json([manifest for _, manifest in rows]))
     elif output_format == "md":
@@ -47,21 +54,50 @@ def catalog(name: str | None, pack: str | None, output_format: str) -> None:
         say(f"{title} is left out: {error}")
 
 
-def _rows(pack: str | None) -> tuple[list[tuple[str, Any]], list[tuple[str, Exception]]]:
+_Rows = tuple[list[tuple[str, Any, Any]], list[tuple[str, Exception]]]
+"""Title, manifest and what makes the page of each evaluator; title and error of those that cannot be loaded."""
+
+
+def _here(name: str | None, pack: str | None) -> _Rows:
     from evalsi.core.errors import EvalsiError, UnknownNameError
     from evalsi.evaluators.binding import manifest_of
-    from evalsi.evaluators.catalog import every_definition, packs
+    from evalsi.evaluators.catalog import every_definition, load, packs
 
+    if name is not None:
+        definition = load(name)
+        return [(name, manifest_of(definition), lambda: page_of(definition))], []
     if pack is not None and pack not in packs():
         raise UnknownNameError("pack", pack, packs())
-    rows: list[tuple[str, Any]] = []
+    rows: list[tuple[str, Any, Any]] = []
     broken: list[tuple[str, Exception]] = []
     for title, found in every_definition(pack):
         if isinstance(found, EvalsiError):
             broken.append((title, found))
         else:
-            rows.append((title, manifest_of(found)))
+            rows.append((title, manifest_of(found), None))
     return rows, broken
+
+
+def _on_server(server: Any, name: str | None, pack: str | None) -> _Rows:
+    from evalsi.client.client import Client
+    from evalsi.client.server_catalog import manifest_named
+    from evalsi.core.errors import UnknownNameError
+    from evalsi.schema import ListEvaluatorsRequest
+
+    with Client(server.url, api_key=server.api_key, proxy=server.proxy) as client:
+        manifests = client.list_evaluators(ListEvaluatorsRequest()).evaluators
+    if name is not None:
+        manifest = manifest_named(name, manifests)
+        return [(name, manifest, lambda: _page_of_manifest(manifest))], []
+    packs = sorted({manifest.pack for manifest in manifests})
+    if pack is not None and pack not in packs:
+        raise UnknownNameError("pack", pack, packs)
+    wanted = [manifest for manifest in manifests if pack is None or manifest.pack == pack]
+    return [(_title(manifest), manifest, None) for manifest in wanted], []
+
+
+def _title(manifest: Any) -> str:
+    return f"{manifest.pack}/{manifest.name}" if manifest.pack else manifest.name
 
 
 def _print_table(rows: list[tuple[str, Any]]) -> None:
@@ -99,9 +135,25 @@ def page_of(definition: Any) -> str:
 
     from evalsi.evaluators.binding import manifest_of
 
-    manifest = manifest_of(definition)
-    title = f"{manifest.pack}/{manifest.name}" if manifest.pack else manifest.name
-    lines = [f"# {title} {manifest.version}", "", inspect.getdoc(definition.code) or manifest.description, ""]
+    return _page(
+        manifest_of(definition),
+        about=inspect.getdoc(definition.code) or "",
+        example=dict(definition.example),
+        command=command_of(definition),
+    )
+
+
+def _page_of_manifest(manifest: Any) -> str:
+    """The page of an evaluator that is on a server, from what it says of itself."""
+    from evalsi.schema.json_codec import to_jsonable
+
+    example = to_jsonable(manifest.example, camel=False) if manifest.example is not None else {}
+    command = f"evalsi eval --data outputs.jsonl --evaluators {manifest.name} --server URL"
+    return _page(manifest, about="", example=example, command=command)
+
+
+def _page(manifest: Any, *, about: str, example: dict[str, Any], command: str) -> str:
+    lines = [f"# {_title(manifest)} {manifest.version}", "", about or manifest.description, ""]
     lines += [f"Scope: {manifest.scope}. Needs: {_needs(manifest) or 'nothing'}.", "", "## Outputs", ""]
     for spec in manifest.outputs:
         low = "" if spec.min is None else f"{spec.min:g}"
@@ -122,9 +174,9 @@ def page_of(definition: Any) -> str:
         lines.append(f"- `{key}`: {_type_of(schema)}, {default}.{about}")
     if not properties:
         lines.append("None.")
-    if definition.example:
-        lines += ["", "## Example", "", "```json", as_json(dict(definition.example)), "```"]
-    lines += ["", "## Run it", "", f"    {command_of(definition)}"]
+    if example:
+        lines += ["", "## Example", "", "```json", as_json(example), "```"]
+    lines += ["", "## Run it", "", f"    {command}"]
     return "\n".join(lines)
 
 

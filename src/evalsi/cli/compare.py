@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from evalsi.cli.ci import Build, ci_option
+from evalsi.cli.server_options import server_here, server_options
 from evalsi.cli.terminal import as_json, console, figure, say
 
 
@@ -51,6 +52,7 @@ from evalsi.cli.terminal import as_json, console, figure, say
 @click.option(
     "--format", "output_format", type=click.Choice(["table", "json", "md"]), default="table", show_default=True
 )
+@server_options
 def compare(baseline: str, candidate: str, **flags: Any) -> int:
     """Compare CANDIDATE with BASELINE: run ids, names, latest, latest~1 or results files.
 
@@ -73,6 +75,7 @@ def compare(baseline: str, candidate: str, **flags: Any) -> int:
     from evalsi.wiring import reading_run
 
     settings = Settings.from_environment()
+    server = server_here(settings)
     with Build(flags["ci"], settings) as build:
         if flags["report_path"] is not None:
             from evalsi.report.write import check_report_path
@@ -80,7 +83,10 @@ def compare(baseline: str, candidate: str, **flags: Any) -> int:
             check_report_path(Path(flags["report_path"]))
         gates = [gate_of(text) for text in flags["gates"]]
         plan = ComparePlan(level=flags["confidence"], margins=margins_of(flags["margins"]))
-        with reading_run(baseline, settings) as before, reading_run(candidate, settings) as after:
+        with (
+            reading_run(baseline, settings, server) as before,
+            reading_run(candidate, settings, server) as after,
+        ):
             comparison = compare_runs(
                 before,
                 after,

@@ -2,7 +2,8 @@
 
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stdout
+from contextlib import AbstractContextManager, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from evalsi.cli.judge_options import judge_choice_of, judge_options
 from evalsi.cli.metric_table import FORMATS, print_summaries
 from evalsi.cli.once import OnceCommand
 from evalsi.cli.progress import ProgressLine, StopSwitch
+from evalsi.cli.server_options import server_here, server_options
 from evalsi.cli.terminal import say
 
 
@@ -63,6 +65,7 @@ from evalsi.cli.terminal import say
     "--concurrency", type=click.IntRange(min=1), default=16, show_default=True, help="Judge calls in flight at once."
 )
 @judge_options
+@click.option("--judge", "server_judge", default="", metavar="NAME", help="A judge of the server, by its name there.")
 @click.option(
     "--confidence",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -94,6 +97,7 @@ from evalsi.cli.terminal import say
     help="How the summary is printed.",
 )
 @click.option("--quiet", is_flag=True, help="No progress line, no hints.")
+@server_options
 def evaluate(**flags: Any) -> int:
     """Grade outputs that exist.
 
@@ -109,17 +113,18 @@ def evaluate(**flags: Any) -> int:
     from evalsi.results.nothing_scored import error_example, why_nothing_scored
     from evalsi.score.score_dataset import score_dataset_now
     from evalsi.settings import Settings
-    from evalsi.wiring import scoring
 
     tune_collector()
     inputs = [flags[name] for name in ("data", "baseline", "judge_recording") if flags[name]]
     check_paths(flags, inputs=inputs)
     request = _request(flags)
+    settings = Settings.from_environment()
+    server = server_here(settings)
     with (
         redirect_stdout(sys.stderr),  # what foreign code prints is no data
         StopSwitch() as switch,
         ProgressLine(enabled=not flags["quiet"]) as progress,
-        scoring(request, Settings.from_environment(), on_progress=progress.show, stopped=switch.is_on) as job,
+        _opened(request, settings, server, on_progress=progress.show, stopped=switch.is_on) as job,
     ):
         scored = score_dataset_now(job)
         progress.clear()
@@ -135,8 +140,22 @@ def evaluate(**flags: Any) -> int:
     if scored.nothing_scored:
         raise NothingScoredError("nothing was scored", hint=why_nothing)
     if not flags["quiet"]:
-        _say_what_next(scored.run, flags, example)
+        _say_what_next(scored.run, flags, example, is_sent=server is not None)
     return 0
+
+
+def _opened(request: Any, settings: Any, server: Any, **watching: Any) -> AbstractContextManager[Any]:
+    """The job, ready to run: here, or with the evaluators of a server."""
+    if server is None:
+        from evalsi.core.errors import UsageError
+        from evalsi.wiring import scoring
+
+        if request.judge.name:
+            raise UsageError("--judge names a judge of a server", hint="add --server URL, or say --judge-provider")
+        return scoring(request, settings, **watching)
+    from evalsi.wiring.server_scoring import scoring_on_server
+
+    return scoring_on_server(request, settings, server, **watching)
 
 
 def _write_files(run: Any, flags: dict[str, Any]) -> None:
@@ -177,7 +196,7 @@ def _request(flags: dict[str, Any]) -> Any:
             on_invalid="skip" if flags["skip_invalid"] else "stop",
         ),
         baseline=flags["baseline"],
-        judge=judge_choice_of(flags),
+        judge=replace(judge_choice_of(flags), name=flags["server_judge"]),
         use_cache=not flags["no_cache"],
         concurrency=flags["concurrency"],
         plan=SummaryPlan(
@@ -208,7 +227,7 @@ def _graded(summaries: Sequence[Any]) -> str:
     return f"{max((summary.total for summary in summaries), default=0):,}"
 
 
-def _say_what_next(run: Any, flags: dict[str, Any], example: str) -> None:
+def _say_what_next(run: Any, flags: dict[str, Any], example: str, *, is_sent: bool) -> None:
     errors = sum(summary.errors for summary in run.summaries)
     if errors:
         kinds = sorted({kind for summary in run.summaries for kind in summary.error_kinds})
@@ -219,7 +238,11 @@ def _say_what_next(run: Any, flags: dict[str, Any], example: str) -> None:
         say(f"  e.g. {example}")
     short = run.manifest.run_id[:8]
     named = f" ({flags['name']})" if flags["name"] else ""
+    # The server keeps nothing of it, and may be where the next command would look.
+    where, here = (" on this machine", " --server local") if is_sent else ("", "")
     if flags["report_path"] is None:
-        say(f"run {short}{named} kept; next: evalsi report {short} -o report.html")
+        say(f"run {short}{named} kept{where}; next: evalsi report {short} -o report.html{here}")
     else:
-        say(f"run {short}{named} kept; report: {flags['report_path']}; next: evalsi compare BASELINE {short}")
+        say(
+            f"run {short}{named} kept{where}; report: {flags['report_path']}; next: evalsi compare BASELINE {short}{here}"
+        )

@@ -2,6 +2,7 @@
 
 import click
 
+from evalsi.cli.server_options import server_here, server_options
 from evalsi.cli.terminal import say
 
 
@@ -26,6 +27,7 @@ from evalsi.cli.terminal import say
     help="Metadata key to slice by; by default those with few values. Repeatable.",
 )
 @click.option("--title", default="", help="Title of the report.")
+@server_options
 def report(run: str, out: str, baseline: str | None, examples: int, slices: tuple[str, ...], title: str) -> None:
     """Write a report of RUN: a run id or its beginning, a name, latest, latest~1 or a results file.
 
@@ -46,13 +48,14 @@ def report(run: str, out: str, baseline: str | None, examples: int, slices: tupl
     from evalsi.wiring import reading_run
 
     settings = Settings.from_environment()
+    server = server_here(settings)
     if out != "-":
         check_report_path(Path(out))
     with ExitStack() as stack:
-        graded = stack.enter_context(reading_run(run, settings))
+        graded = stack.enter_context(reading_run(run, settings, server))
         comparison = None
         if baseline is not None:
-            comparison = compare_runs(stack.enter_context(reading_run(baseline, settings)), graded)
+            comparison = compare_runs(stack.enter_context(reading_run(baseline, settings, server)), graded)
         options = ReportOptions(examples=examples, slices=list(slices) or None, title=title, comparison=comparison)
         if out == "-":
             sys.stdout.write(inert_log(write_markdown(graded, options=options)))

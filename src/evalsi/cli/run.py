@@ -11,6 +11,7 @@ import click
 from evalsi.cli.ci import Build
 from evalsi.cli.once import OnceCommand
 from evalsi.cli.run_ending import Ending, carry_out, ending_options, no_cache_option, options_of, retry_errors_option
+from evalsi.cli.server_options import server_here, server_options
 from evalsi.cli.terminal import say
 
 _NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
@@ -50,8 +51,13 @@ _CONDITION = re.compile(r"[<>=!?&|('\"]")
 @retry_errors_option
 @click.option("--dry-run", is_flag=True, help="Print the plan and what it may cost; ask nobody.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of specifications, for editors.")
+@click.option("--no-wait", is_flag=True, help="On a server: end as soon as the run is in line there.")
+@click.option(
+    "--priority", type=int, default=0, show_default=True, help="On a server: runs of a higher one begin first."
+)
 @no_cache_option
 @ending_options
+@server_options
 def run(**flags: Any) -> int:
     """Ask a target, grade its answers, decide the gates.
 
@@ -75,14 +81,22 @@ def run(**flags: Any) -> int:
         print(json.dumps(run_spec_schema(), indent=2, ensure_ascii=False))
         return 0
     from evalsi.cli.run_files import check_paths
+    from evalsi.core.errors import UsageError
     from evalsi.settings import Settings
 
     settings = Settings.from_environment()
+    server = server_here(settings)
     with Build(flags["ci"], settings):
         document = _document(flags, settings)
         check_paths(flags, document.spec.sinks, _inputs(document))
     for warning in document.warnings:
         say(f"note: {warning}")
+    if server is not None:
+        from evalsi.cli.run_on_server import run_on_server
+
+        return run_on_server(document, server, settings, flags, ending_of(document))
+    if flags["no_wait"]:
+        raise UsageError("--no-wait leaves the run to a server, and none is named", hint="add --server URL")
     if flags["dry_run"]:
         from evalsi.cli.run_plan import print_plan
 
@@ -94,16 +108,20 @@ def perform(document: Any, settings: Any, flags: dict[str, Any]) -> int:
     """Runs a document to its end and tells how it ended; the exit status."""
     from evalsi.wiring.running import running
 
+    return carry_out(lambda options: running(document, settings, options), ending_of(document), settings, flags)
+
+
+def ending_of(document: Any) -> Ending:
+    """What the specification says about the end of its run."""
     spec = document.spec
     is_file = Path(document.source).is_file()
-    ending = Ending(
+    return Ending(
         where=document.source if is_file else "",
         gates_at=[document.where(f"spec.gates[{row}]") for row in range(len(spec.gates))] if is_file else [],
         gated=[gate.metric for gate in spec.gates if gate.max_drop is not None],
         sinks=spec.sinks,
         on_inconclusive=spec.on_inconclusive,
     )
-    return carry_out(lambda options: running(document, settings, options), ending, settings, flags)
 
 
 def _inputs(document: Any) -> list[Path]:

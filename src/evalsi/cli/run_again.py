@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from evalsi.cli.run_ending import ending_options, no_cache_option, retry_errors_option
+from evalsi.cli.server_options import server_here, server_options
 from evalsi.cli.terminal import say
 
 
@@ -13,6 +14,7 @@ from evalsi.cli.terminal import say
 @retry_errors_option
 @no_cache_option
 @ending_options
+@server_options
 def resume(run: str, **flags: Any) -> int:
     """Continue RUN where it was stopped or killed; what was answered is not asked again.
 
@@ -23,6 +25,11 @@ def resume(run: str, **flags: Any) -> int:
     from evalsi.wiring.running import REPLAY_OF, kept_document
 
     settings = Settings.from_environment()
+    server = server_here(settings)
+    if server is not None:
+        from evalsi.cli.run_on_server import resume_on_server
+
+        return resume_on_server(run, server, settings, flags)
     document, manifest = kept_document(run, settings)
     replay = manifest.labels.get(REPLAY_OF, "")
     return perform(document, settings, {**flags, "continues": manifest.run_id, "replay": replay})

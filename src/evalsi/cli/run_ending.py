@@ -96,7 +96,7 @@ def carry_out(
     """
     with Build(flags["ci"], settings) as build:
         executed, why_nothing = _executed(opened, ending, flags, build)
-        return _verdict(executed, why_nothing, ending, flags)
+        return tell_verdict(executed, why_nothing, ending, flags)
 
 
 def _executed(
@@ -140,7 +140,8 @@ def _against_baseline(job: Any, run: Any) -> Any:
         return None
 
 
-def _verdict(executed: Any, why_nothing: str, ending: Ending, flags: dict[str, Any]) -> int:
+def tell_verdict(executed: Any, why_nothing: str, ending: Ending, flags: dict[str, Any]) -> int:
+    """Prints the metrics, the gates and the verdict of a run that ended; the exit status."""
     from evalsi.core.errors import NothingScoredError
     from evalsi.run.gates.exit_status import exit_status
 

@@ -1,47 +1,38 @@
-"""`evalsi runs watch` and `evalsi runs cancel`: a run that another process writes, seen and stopped from here."""
+"""`evalsi runs watch` and `evalsi runs cancel`: a run that another process or a server works on, seen and stopped from here."""
 
 import sys
-import time
+from collections.abc import Iterable
+from typing import Any
 
 import click
 
+from evalsi.cli.server_options import server_here, server_options
 from evalsi.cli.terminal import say
 
 
 @click.command()
 @click.argument("run", default="latest")
 @click.option(
-    "--interval", type=click.FloatRange(min=0.05), default=1.0, show_default=True, help="Seconds between looks."
+    "--interval",
+    type=click.FloatRange(min=0.05),
+    default=1.0,
+    show_default=True,
+    help="Seconds between looks at the store of this machine.",
 )
+@server_options
 def watch(run: str, interval: float) -> int:
-    """Follow RUN while another process writes it: rows done, the first metric with its interval.
+    """Follow RUN while another process writes it or a server works on it: rows done, the first metric with its interval.
 
-    Exit status: 0 it succeeded, 1 it was interrupted.
+    Exit status: 0 it succeeded, 1 it did not.
     """
-    from evalsi.results.rebuilt_summaries import StoredProgress
     from evalsi.settings import Settings
-    from evalsi.wiring import local_store
+    from evalsi.wiring.run_libraries import run_library
 
-    live = sys.stderr.isatty()
-    with local_store(Settings.from_environment()) as store:
-        progress = StoredProgress(store, store.find(run).id)
-        shown = ""
-        while True:
-            seen = progress.look()
-            share = f" {100 * seen.done / seen.total:3.0f}%" if seen.total else ""
-            text = f"{seen.done:,}/{seen.total:,}{share}" + (f" · {seen.headline}" if seen.headline else "")
-            if live:
-                sys.stderr.write("\r" + text.ljust(len(shown)))
-                sys.stderr.flush()
-            elif text != shown:
-                say(text)
-            shown = text
-            if seen.status != "running":
-                break
-            time.sleep(interval)
-    if live:
-        sys.stderr.write("\n")
-    short = progress.run_id[:8]
+    settings = Settings.from_environment()
+    with run_library(settings, server_here(settings)) as library:
+        row = library.find(run)
+        seen = show_progress(library.follow(row.id, interval_s=interval))
+    short = row.id[:8]
     if seen.status == "succeeded":
         say(f"run {short} succeeded; next: evalsi report {short} -o report.html")
         return 0
@@ -49,27 +40,36 @@ def watch(run: str, interval: float) -> int:
     return 1
 
 
+def show_progress(looks: Iterable[Any]) -> Any:
+    """Shows how far a run is, as one line that changes on a terminal, else as lines; the last look."""
+    live = sys.stderr.isatty()
+    shown, seen = "", None
+    for seen in looks:
+        share = f" {100 * seen.done / seen.total:3.0f}%" if seen.total else ""
+        text = f"{seen.done:,}/{seen.total:,}{share}" + (f" · {seen.headline}" if seen.headline else "")
+        if live:
+            sys.stderr.write("\r" + text.ljust(len(shown)))
+            sys.stderr.flush()
+        elif text != shown:
+            say(text)
+        shown = text
+    if live:
+        sys.stderr.write("\n")
+    assert seen is not None
+    return seen
+
+
 @click.command()
 @click.argument("run", default="latest")
+@server_options
 def cancel(run: str) -> int:
-    """Ask the process that writes RUN to stop, as Ctrl-C does: what is in flight and ends within seconds is saved."""
-    import os
-    import signal
-
-    from evalsi.core.errors import UsageError
+    """Ask whoever works on RUN to stop, as Ctrl-C does: what is in flight and ends within seconds is saved."""
     from evalsi.settings import Settings
-    from evalsi.wiring import local_store
+    from evalsi.wiring.run_libraries import run_library
 
-    with local_store(Settings.from_environment()) as store:
-        row = store.find(run)
-        writer = store.writer(row.id)
-    if writer is None:
-        raise UsageError(f"run {row.id[:8]} is not being written: it is {row.status}", hint="there is nothing to stop")
-    if not writer.is_here:
-        raise UsageError(
-            f"run {row.id[:8]} is written by process {writer.pid} on {writer.host}, which cannot be reached from here",
-            hint=f"on that machine: kill -INT {writer.pid}",
-        )
-    os.kill(writer.pid, signal.SIGINT)
-    say(f"asked process {writer.pid} to stop; follow it with: evalsi runs watch {row.id[:8]}")
+    settings = Settings.from_environment()
+    with run_library(settings, server_here(settings)) as library:
+        row = library.find(run)
+        done = library.stop(row)
+    say(f"{done}; follow it with: evalsi runs watch {row.id[:8]}")
     return 0

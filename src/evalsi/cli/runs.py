@@ -1,10 +1,11 @@
-"""`evalsi runs`: what the local store holds."""
+"""`evalsi runs`: what the store of this machine, or a server, holds."""
 
 import click
 
 from evalsi.cli.metric_table import FORMATS, print_summaries
 from evalsi.cli.run_again import rerun, resume
 from evalsi.cli.run_watch import cancel, watch
+from evalsi.cli.server_options import server_here, server_options
 from evalsi.cli.terminal import as_json, console, say
 
 
@@ -21,15 +22,16 @@ for command in (resume, rerun, watch, cancel):
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many, newest first.")
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Only runs with this label. Repeatable.")
 @click.option("--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@server_options
 def list_runs(limit: int, labels: tuple[str, ...], output_format: str) -> None:
     """List runs, newest first."""
     from evalsi.cli.eval import labels_of
     from evalsi.settings import Settings
-    from evalsi.wiring import local_store
+    from evalsi.wiring.run_libraries import run_library
 
-    wanted = labels_of(labels)
-    with local_store(Settings.from_environment()) as store:
-        found = [row for row in store.runs() if wanted.items() <= row.labels.items()][:limit]
+    settings = Settings.from_environment()
+    with run_library(settings, server_here(settings)) as library:
+        found = library.runs(labels=labels_of(labels), limit=limit)
     if output_format == "json":
         print(as_json(found))
         return
@@ -69,12 +71,14 @@ def list_runs(limit: int, labels: tuple[str, ...], output_format: str) -> None:
 @click.argument("run", default="latest")
 @click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True)
 @click.option("--manifest", is_flag=True, help="Print what it takes to repeat the run, as JSON.")
+@server_options
 def show(run: str, output_format: str, manifest: bool) -> None:
     """Show the metrics of RUN: an id or its beginning, a name, latest, latest~1 or a results file."""
     from evalsi.settings import Settings
     from evalsi.wiring import reading_run
 
-    with reading_run(run, Settings.from_environment()) as graded:
+    settings = Settings.from_environment()
+    with reading_run(run, settings, server_here(settings)) as graded:
         if manifest:
             print(as_json(graded.manifest))
             return
@@ -88,21 +92,24 @@ def show(run: str, output_format: str, manifest: bool) -> None:
 
 @runs.command(name="rm")
 @click.argument("names", nargs=-1, required=True, metavar="RUN…")
+@server_options
 def remove(names: tuple[str, ...]) -> None:
-    """Remove runs from the store."""
+    """Remove runs from the store of this machine, or from a server."""
     from evalsi.settings import Settings
-    from evalsi.wiring import local_store
+    from evalsi.wiring.run_libraries import run_library
 
-    with local_store(Settings.from_environment()) as store:
-        found = {row.id: row for row in map(store.find, names)}
+    settings = Settings.from_environment()
+    with run_library(settings, server_here(settings)) as library:
+        found = {row.id: row for row in map(library.find, names)}
         for row in found.values():
-            store.delete(row.id)
+            library.delete(row.id)
             say(f"removed {row.id} {row.name}".rstrip())
 
 
 @runs.command()
 @click.argument("run")
 @click.argument("path", type=click.Path(dir_okay=False))
+@server_options
 def export(run: str, path: str) -> None:
     """Write RUN to PATH: .json (everything), .jsonl, .csv or .parquet; .zip is the whole run for another store.
 
@@ -112,16 +119,22 @@ def export(run: str, path: str) -> None:
     """  # noqa: D301
     from pathlib import Path
 
+    from evalsi.core.errors import UsageError
     from evalsi.results.save import check_path, save
     from evalsi.settings import Settings
     from evalsi.wiring import export_archive, reading_run
 
     settings = Settings.from_environment()
+    server = server_here(settings)
     if Path(path).suffix.lower() == ".zip":
+        if server is not None:
+            raise UsageError(
+                "a server gives results, not archives of its store", hint="write .json, .jsonl, .csv or .parquet"
+            )
         export_archive(run, Path(path), settings)
     else:
         check_path(Path(path))
-        with reading_run(run, settings) as graded:
+        with reading_run(run, settings, server) as graded:
             save(graded, Path(path))
     say(f"wrote {path}")
 

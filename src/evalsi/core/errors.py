@@ -192,6 +192,7 @@ class OverloadedError(EvalsiError):
 
     code = "overloaded"
     http_status = 503
+    retry_after_s: float = 1.0
 
     def __init__(self, message: str, *, retry_after_s: float = 1.0, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -455,3 +456,19 @@ def every_error() -> list[type[EvalsiError]]:
     for kind in found:
         found += [child for child in kind.__subclasses__() if child not in found and child.__module__ == __name__]
     return found
+
+
+def error_kind(code: str) -> type[EvalsiError] | None:
+    """The class that bears a code; None where none does."""
+    return next((kind for kind in every_error() if kind.code == code), None)
+
+
+def told_error(
+    kind: type[EvalsiError], message: str, *, where: str | None = None, hint: str | None = None
+) -> EvalsiError:
+    """An error that was raised in another process, from what is told of it."""
+    error = kind.__new__(kind)
+    EvalsiError.__init__(error, message, where=where, hint=hint)
+    if isinstance(error, InvalidSpecError):
+        error.problems = (error,)
+    return error

@@ -22,6 +22,12 @@ class RunIdentity(NamedTuple):
     created_at: str
 
 
+def latest_steps(reference: str) -> int | None:
+    """How many runs before the latest is meant: 0 for `latest`, 2 for `latest~2`; None for another kind of name."""
+    latest = _LATEST.fullmatch(reference)
+    return int(latest[1] or 0) if latest is not None else None
+
+
 def resolve_run(reference: str, runs: Sequence[RunIdentity]) -> str:
     """The id of the run that `reference` means.
 
@@ -40,8 +46,8 @@ def resolve_run(reference: str, runs: Sequence[RunIdentity]) -> str:
         raise UsageError("a run must be named", hint="give its id, the beginning of its id, its name or 'latest'")
     if not runs:
         raise NotFoundError(f"no run {reference!r}: there are no runs yet", hint="'evalsi eval' makes one")
-    if latest := _LATEST.fullmatch(reference):
-        back = int(latest[1] or 0)
+    back = latest_steps(reference)
+    if back is not None:
         if back >= len(runs):
             raise NotFoundError(f"no run {reference!r}", hint=f"the oldest of {len(runs)} is latest~{len(runs) - 1}")
         return runs[back].id

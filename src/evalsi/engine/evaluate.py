@@ -91,6 +91,11 @@ class Evaluation:
         self._asking = [e for e in panel.per_row if e.is_async]
 
     @property
+    def evaluators(self) -> Sequence[BoundEvaluator]:
+        """The panel's evaluators."""
+        return self.panel.evaluators
+
+    @property
     def waits(self) -> bool:
         """Whether grading needs an event loop: something asks, or may have to be killed."""
         return bool(self._isolated or self._asking or any(e.is_async for e in self.panel.per_session))

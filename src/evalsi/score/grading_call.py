@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from evalsi.core.errors import EvalsiError, UsageError, every_error
+from evalsi.core.errors import EvalsiError, UsageError, error_kind, told_error
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import manifest_of
@@ -135,7 +135,4 @@ def _catalog() -> CatalogAnswer:
 
 
 def _error(answer: ErrorAnswer) -> EvalsiError:
-    kind = next((one for one in every_error() if one.code == answer.code), EvalsiError)
-    error = kind.__new__(kind)
-    EvalsiError.__init__(error, answer.message, where=answer.where, hint=answer.hint)
-    return error
+    return told_error(error_kind(answer.code) or EvalsiError, answer.message, where=answer.where, hint=answer.hint)

@@ -24,6 +24,8 @@ def check_positive(name: str, value: Any) -> None:
 class JudgeChoice:
     """Which model judges. Never carries a key, only the name of the variable that holds one."""
 
+    name: str = ""
+    """A judge of the server that scores, by its name there."""
     provider: str = ""
     """`openai-compatible`, `anthropic`, or `recorded` (replies from a file, no network)."""
     model: str = ""

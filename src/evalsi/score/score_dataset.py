@@ -16,17 +16,19 @@ from evalsi.core.clock import Clock
 from evalsi.core.errors import InvalidDataError, UnknownNameError
 from evalsi.datasets import Dataset
 from evalsi.engine.evaluate import Evaluation, RecordBatch
-from evalsi.engine.panel import Panel
 from evalsi.engine.summary import SummaryBuilder, SummaryPlan
 from evalsi.ports.run_store import RunStore
 from evalsi.results.graded_run import GradedRun
 from evalsi.results.portions import portions
 from evalsi.results.recorder import Progress, RunRecorder, Work
 from evalsi.schema import DatasetManifest, JudgeManifest, Record, RunManifest
+from evalsi.score.grader import Grader
 
 COMPUTING_BATCH_ROWS = 1024
 WAITING_BATCH_ROWS = 32
 """Rows per batch where evaluators wait: small, so that little is lost when a run is killed."""
+SENT_BATCH_ROWS = 256
+"""Rows per batch that is graded elsewhere: large enough that the way there costs little."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +36,10 @@ class ScoreJob:
     """What to score and how. `manifest` is complete but for what the run itself finds out."""
 
     dataset: Dataset
-    panel: Panel
+    grader: Grader
+    """Who grades: the engine of this process, or a server."""
+    evaluator_digests: Sequence[str]
+    """A digest of everything that decides an evaluator's results, for each evaluator."""
     plan: SummaryPlan
     store: RunStore
     clock: Clock
@@ -71,28 +76,28 @@ def score_dataset_now(job: ScoreJob) -> Scored:
         InvalidDataError: the dataset has no record, or one of them cannot be read.
         StoreError: the store refuses.
     """
-    evaluation = Evaluation(job.panel, baselines=job.baselines, stopped=job.stopped)
-    recorder = start_recording(job, evaluation)
-    if evaluation.waits or job.close is not None:
-        return asyncio.run(_drive(job, evaluation, recorder))
+    grader = job.grader
+    recorder = start_recording(job)
+    if not isinstance(grader, Evaluation) or grader.waits or job.close is not None:
+        return asyncio.run(_drive(job, recorder))
     with recorder:
-        for graded in evaluation.grade_now(batches_to_grade(job, evaluation, recorder.stored)):
+        for graded in grader.grade_now(batches_to_grade(job, recorder.stored)):
             recorder.keep(graded)
-        return _scored(recorder, recorder.finish([] if recorder.cut_short else evaluation.finish_now()))
+        return _scored(recorder, recorder.finish([] if recorder.cut_short else grader.finish_now()))
 
 
 async def score_dataset(job: ScoreJob) -> Scored:
     """As `score_dataset_now`, inside an event loop."""
-    evaluation = Evaluation(job.panel, baselines=job.baselines, stopped=job.stopped)
-    return await _drive(job, evaluation, start_recording(job, evaluation))
+    return await _drive(job, start_recording(job))
 
 
-async def _drive(job: ScoreJob, evaluation: Evaluation, recorder: RunRecorder) -> Scored:
+async def _drive(job: ScoreJob, recorder: RunRecorder) -> Scored:
+    grader = job.grader
     try:
         with recorder:
-            async for graded in evaluation.grade(batches_to_grade(job, evaluation, recorder.stored)):
+            async for graded in grader.grade(batches_to_grade(job, recorder.stored)):
                 recorder.keep(graded)
-            return _scored(recorder, recorder.finish([] if recorder.cut_short else await evaluation.finish()))
+            return _scored(recorder, recorder.finish([] if recorder.cut_short else await grader.finish()))
     finally:
         if job.close is not None:
             await job.close()
@@ -110,7 +115,7 @@ def fingerprint_of(job: ScoreJob, dataset_digest: str) -> str:
             "selection": msgspec.structs.replace(
                 job.manifest.dataset or DatasetManifest(), sha256="", records=0, rejected=0
             ),
-            "evaluators": [evaluator.fingerprint() for evaluator in job.panel.evaluators],
+            "evaluators": list(job.evaluator_digests),
             "judges": [judge.settings_sha256 for judge in job.judges()],
             "baselines": {identifier: msgspec.to_builtins(record) for identifier, record in job.baselines.items()},
             "seeds": job.manifest.seeds,
@@ -118,7 +123,7 @@ def fingerprint_of(job: ScoreJob, dataset_digest: str) -> str:
     )
 
 
-def start_recording(job: ScoreJob, evaluation: Evaluation) -> RunRecorder:
+def start_recording(job: ScoreJob) -> RunRecorder:
     """Scans the dataset and begins the run, or takes up the one that an earlier try left.
 
     Raises:
@@ -146,7 +151,7 @@ def start_recording(job: ScoreJob, evaluation: Evaluation) -> RunRecorder:
         on_progress=job.on_progress,
     )
     plan = job.plan.of_trials() if facts.has_trials else job.plan
-    return RunRecorder(work, SummaryBuilder(evaluation.panel.evaluators, plan))
+    return RunRecorder(work, SummaryBuilder(job.grader.evaluators, plan))
 
 
 def _check_cluster_key(job: ScoreJob, columns: Sequence[str]) -> None:
@@ -160,16 +165,22 @@ def _check_cluster_key(job: ScoreJob, columns: Sequence[str]) -> None:
         raise UnknownNameError("column to cluster by", path, known, where=job.dataset.name)
 
 
-def batches_to_grade(job: ScoreJob, evaluation: Evaluation, stored: Mapping[int, int]) -> Iterator[RecordBatch]:
+def batches_to_grade(job: ScoreJob, stored: Mapping[int, int]) -> Iterator[RecordBatch]:
     """The batches that are still to be graded; those that an earlier try graded are only observed.
 
     Args:
         stored: Rows by first row of the batches that are there.
     """
-    rows = WAITING_BATCH_ROWS if evaluation.waits else COMPUTING_BATCH_ROWS
+    rows = _batch_rows(job.grader)
     for portion in portions(job.dataset.records(), stored, rows):
         batch = RecordBatch(portion.first_row, portion.items)
         if portion.is_stored:
-            evaluation.observe(batch)
+            job.grader.observe(batch)
         else:
             yield batch
+
+
+def _batch_rows(grader: Grader) -> int:
+    if not isinstance(grader, Evaluation):
+        return SENT_BATCH_ROWS
+    return WAITING_BATCH_ROWS if grader.waits else COMPUTING_BATCH_ROWS

@@ -51,7 +51,16 @@ def list_results(stores: ProjectStores, request: ListRunResultsRequest, size: in
         next_page_token=page.next_token,
         records_by_trial=[] if request.without_records else [_evidence(row) for row in page.rows],
         matching_records=page.matching,
+        whole_results=_whole_results(store, request) if not request.page_token else [],
     )
+
+
+def _whole_results(store: RunStore, request: ListRunResultsRequest) -> list[EvaluationResult]:
+    """The results that belong to no single record."""
+    if not any(index == WHOLE for index, _, _ in store.segment_rows(request.run_id)):
+        return []
+    found = results_of_segment(store.segment(request.run_id, WHOLE))
+    return [each for each in found if request.evaluator in ("", each.evaluator)]
 
 
 def record_evidence(stores: ProjectStores, request: GetRecordEvidenceRequest) -> GetRecordEvidenceResponse:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from evalsi.core.address_fence import AddressFence
 from evalsi.core.errors import UsageError
@@ -66,6 +67,8 @@ class Settings:
     """EVALSI_PRICES: a JSON file with prices that go before the shipped table."""
     server: str = ""
     """EVALSI_SERVER: address of the server that commands speak to, such as https://evals.example.com."""
+    project: str = ""
+    """EVALSI_PROJECT: the project on the server that commands are about; by default the server's usual one."""
     api_key: str = field(default="", repr=False)
     """EVALSI_API_KEY: the key that is shown to the server; goes before one that `evalsi login` kept."""
     credentials: Path = Path("~/.config/evalsi/credentials")
@@ -102,6 +105,7 @@ class Settings:
             cache_dir=Path(cache_dir) if cache_dir else None,
             prices=Path(prices) if prices else None,
             server=env.get("EVALSI_SERVER", ""),
+            project=env.get("EVALSI_PROJECT", ""),
             api_key=env.get("EVALSI_API_KEY", ""),
             credentials=Path(env.get("EVALSI_CREDENTIALS") or _credentials_below(env.get("XDG_CONFIG_HOME"))),
             proxy=env.get("HTTPS_PROXY")
@@ -129,6 +133,11 @@ class Settings:
     @property
     def reward_cache(self) -> Path:
         return (self.cache_dir or self.directory) / "reward-cache.db"
+
+    def proxy_for(self, url: str) -> str:
+        """The proxy on the way to a server; "" for one on this machine, which is reached directly."""
+        host = urlsplit(url).hostname or ""
+        return "" if host in ("localhost", "::1") or host.startswith("127.") else self.proxy
 
     def secret(self, name: str) -> str:
         """The value of the environment variable `name`.

@@ -9,10 +9,12 @@ from typing import Any, Literal
 import msgspec
 
 from evalsi.analyze.choose_runs import ChosenRun, RunChoice, choose_runs, results_files
+from evalsi.client.server_address import ServerAddress
 from evalsi.core.clock import SystemClock
 from evalsi.core.errors import EvalsiError, InvalidDataError, UsageError
 from evalsi.core.version import __version__
 from evalsi.datasets import open_dataset
+from evalsi.engine.evaluate import Evaluation
 from evalsi.engine.make_panel import bind_all
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import Definition, EvalContext
@@ -36,6 +38,7 @@ from evalsi.score.manifest import Circumstances, make_manifest, without_credenti
 from evalsi.score.request import JudgeChoice, ScoreRequest
 from evalsi.score.score_dataset import ScoreJob
 from evalsi.settings import Settings
+from evalsi.wiring.run_libraries import run_library
 
 USUAL_KEY_VARIABLES = {"openai-compatible": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
@@ -82,20 +85,21 @@ def scoring(
             labels=request.labels,
         ),
     )
+    baselines = _baselines(request)
     store: RunStore = open_run_store(settings.database) if keep else MemoryRunStore()
     try:
         yield ScoreJob(
             dataset=dataset,
-            panel=panel,
+            grader=Evaluation(panel, baselines=baselines, stopped=stopped),
+            evaluator_digests=[evaluator.fingerprint() for evaluator in panel.evaluators],
             plan=request.plan,
             store=store,
             clock=SystemClock(),
             manifest=manifest,
-            baselines=_baselines(request),
+            baselines=baselines,
             resume=request.resume and keep,
             judges=judges,
             on_progress=on_progress,
-            stopped=stopped,
             close=closing(judge, sandbox),
         )
     finally:
@@ -114,8 +118,11 @@ def local_store(settings: Settings) -> Generator[RunStore]:
 
 
 @contextmanager
-def reading_run(reference: str, settings: Settings) -> Generator[GradedRun]:
+def reading_run(reference: str, settings: Settings, server: ServerAddress | None = None) -> Generator[GradedRun]:
     """A run by id, name, `latest`, as a results file, or as the log of another tool (`inspect://path`).
+
+    Args:
+        server: Where runs are looked for; None for the store of this machine.
 
     Raises: NotFoundError: neither a file nor a run is called so.
     """
@@ -128,21 +135,20 @@ def reading_run(reference: str, settings: Settings) -> Generator[GradedRun]:
     if path.suffix.lower() == ".json" or path.is_file():
         yield read_document(path)
         return
-    with local_store(settings) as store:
-        row = store.find(reference)
-        yield stored_run(store, row.id)
+    with run_library(settings, server) as library:
+        yield library.open(library.find(reference).id)
 
 
-def chosen_runs(choice: RunChoice, settings: Settings) -> Iterator[ChosenRun]:
-    """The runs of a choice, opened one after the other: those of the store oldest first, then the files.
+def chosen_runs(choice: RunChoice, settings: Settings, server: ServerAddress | None = None) -> Iterator[ChosenRun]:
+    """The runs of a choice, opened one after the other: those of the store or server oldest first, then the files.
 
     Raises: NotFoundError: a run or file is not there, as soon as it is its turn.
     """
     files = results_files(choice.results)
     if choice.asks_store:
-        with local_store(settings) as store:
-            for row in choose_runs(store, choice):
-                yield ChosenRun(row, stored_run(store, row.id))
+        with run_library(settings, server) as library:
+            for row in choose_runs(library, choice):
+                yield ChosenRun(row, library.open(row.id))
     for path in files:
         yield ChosenRun(None, read_document(path))
 

@@ -114,11 +114,30 @@ def kept_run_spec(run: EvalRun, *, name: str, folder: Path) -> RunDocument:
     # What a run is called on the command line need not be a name that a file may give.
     metadata = RunMetadata(name="kept")
     checked_run = msgspec.structs.replace(run, api_version=API_VERSIONS[0], kind="EvalRun", metadata=metadata)
-    tree = read_json(msgspec.json.encode(checked_run).decode(), name)
+    tree = read_json(msgspec.json.encode(_without_zeros(checked_run)).decode(), name)
     checked = _check(tree, checked_run, set(), folder)
     if tree.problems:
         raise InvalidSpecError.of(_in_order(tree.problems)[:MAX_PROBLEMS])
     return RunDocument(run=run, source=name, folder=folder, evaluators=checked, tree=tree)
+
+
+def _without_zeros(value: Any) -> Any:
+    """The message with every fraction that says what is meant anyway left out.
+
+    A message that came as JSON or in binary form has a 0 where its writer said nothing, and what is left out when it is
+    written is only the very object that stands for nothing.
+    """
+    if isinstance(value, list):
+        return [_without_zeros(each) for each in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {key: _without_zeros(each) for key, each in cast("dict[str, Any]", value).items()}
+    if not isinstance(value, msgspec.Struct):
+        return value
+    changes: dict[str, Any] = {}
+    for field in msgspec.structs.fields(value):
+        held = getattr(value, field.name)
+        changes[field.name] = field.default if held == field.default else _without_zeros(held)
+    return msgspec.structs.replace(value, **changes)
 
 
 def run_spec_schema() -> dict[str, Any]:

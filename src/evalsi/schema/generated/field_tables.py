@@ -1291,6 +1291,7 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
         ("next_page_token", "nextPageToken", "string", "plain", "", "", False),
         ("records_by_trial", "recordsByTrial", "message", "list", "RunRecordEvidence", "", False),
         ("matching_records", "matchingRecords", "int64", "optional", "", "", False),
+        ("whole_results", "wholeResults", "message", "list", "EvaluationResult", "", False),
     ),
     "GetRecordEvidenceRequest": (
         ("run_id", "runId", "string", "plain", "", "", False),

@@ -5497,6 +5497,7 @@ def rest_ListRunResultsResponse(m: ListRunResultsResponse) -> dict[str, Any]:
         "records": [rest_Record(v) for v in m.records],
         "nextPageToken": m.next_page_token,
         "recordsByTrial": [rest_RunRecordEvidence(v) for v in m.records_by_trial],
+        "wholeResults": [rest_EvaluationResult(v) for v in m.whole_results],
     }
     v = m.matching_records
     if v is not None:
@@ -5517,6 +5518,8 @@ def file_ListRunResultsResponse(m: ListRunResultsResponse) -> dict[str, Any]:
     v = m.matching_records
     if v is not None:
         d["matching_records"] = v
+    if m.whole_results:
+        d["whole_results"] = [file_EvaluationResult(v) for v in m.whole_results]
     return d
 
 

@@ -581,6 +581,10 @@ def check_ListRunResultsResponse(m: Any) -> bool:
     for x in v:
         if not check_RunRecordEvidence(x):
             return False
+    v = m.whole_results
+    for x in v:
+        if not check_EvaluationResult(x):
+            return False
     return True
 
 

@@ -245,6 +245,8 @@ class ListRunResultsResponse(msgspec.Struct, frozen=True, kw_only=True, omit_def
     """The records again by repetition, each with the output of that repetition."""
     matching_records: Int64 | None = None
     """Records that meet the filters, on all pages together; absent where counting would mean reading them all."""
+    whole_results: list[EvaluationResult] = []
+    """Results of whole sessions and of the dataset; on the first page only."""
 
 
 class GetRecordEvidenceRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

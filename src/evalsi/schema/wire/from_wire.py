@@ -2088,6 +2088,7 @@ def read_ListRunResultsResponse(w):
         next_page_token=w.next_page_token,
         records_by_trial=[read_RunRecordEvidence(x) for x in w.records_by_trial],
         matching_records=w.matching_records if w.HasField("matching_records") else None,
+        whole_results=[read_EvaluationResult(x) for x in w.whole_results],
     )
 
 

@@ -3579,6 +3579,10 @@ def fill_ListRunResultsResponse(s, w):
     v = s.matching_records
     if v is not None:
         w.matching_records = v
+    v = s.whole_results
+    if v:
+        for x in v:
+            fill_EvaluationResult(x, w.whole_results.add())
 
 
 def fill_GetRecordEvidenceRequest(s, w):

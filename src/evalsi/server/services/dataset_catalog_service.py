@@ -17,7 +17,7 @@ import msgspec
 
 from evalsi.access.caller import Caller
 from evalsi.access.gate import DEFAULT_PROJECT, visible_projects
-from evalsi.core.errors import ConflictError, InvalidDataError, InvalidSpecError
+from evalsi.core.errors import ConflictError, InvalidDataError, InvalidSpecError, UsageError, told_error
 from evalsi.core.page_token import read_page_token, write_page_token
 from evalsi.datasets import DatasetOptions, open_dataset
 from evalsi.datasets.options import FORMATS, Format
@@ -257,12 +257,14 @@ def _format(word: str, file: Path) -> Format:
 
 
 def _read(file: Path, options: DatasetOptions, name: str) -> Iterator[Record]:
-    """Raises: InvalidDataError: a row cannot be read; with its place in the file."""
+    """Raises: UsageError: a row cannot be read, or a column is not there; with its place in the file."""
     try:
         yield from open_dataset(file, options=options).records()
-    except InvalidDataError as error:
+    except UsageError as error:
+        # Where the file lies on this machine is nobody's business.
         where = error.where.replace(str(file), name) if error.where is not None else None
-        raise type(error)(error.message, where=where, hint=error.hint) from None
+        message = error.message.replace(str(file), name)
+        raise told_error(type(error), message, where=where, hint=error.hint) from None
 
 
 def _written(records: "Sequence[Record] | Iterator[Record]", body: "IO[bytes]") -> tuple[int, str]:

@@ -1,0 +1,171 @@
+"""The runs of a server, as commands find them: the same words, the same figures, read page by page."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import msgspec
+
+from evalsi.client.client import Client
+from evalsi.client.result_columns import outputs_of, result_columns
+from evalsi.client.run_row import UNDER_WAY, headline_of, run_row
+from evalsi.core.errors import NotFoundError, UsageError
+from evalsi.core.run_reference import RunIdentity, latest_steps, resolve_run
+from evalsi.engine.columns import pack
+from evalsi.ports.run_store import RunRow, Segment
+from evalsi.results.graded_run import GradedRun
+from evalsi.results.rebuilt_summaries import RunSummary, Seen
+from evalsi.results.stored_rows import GradedRows, encode_records
+from evalsi.schema import (
+    CancelRunRequest,
+    DeleteRunRequest,
+    GetRunRequest,
+    ListRunResultsRequest,
+    ListRunResultsResponse,
+    ListRunsRequest,
+    MetricSummary,
+    Run,
+    RunManifest,
+    WatchRunRequest,
+)
+
+PAGE = 1000
+"""Runs or records in one answer."""
+_NEARBY = 200
+"""The newest runs, among which the nearest one to a wrong name is looked for."""
+
+
+class ServerRuns:
+    """Implements `RunLibrary` over a server.
+
+    Args:
+        project: Whose runs; "" for those of every project that the caller may read.
+    """
+
+    def __init__(self, client: Client, project: str = "") -> None:
+        self._client = client
+        self._project = project
+
+    def runs(self, *, labels: Mapping[str, str], limit: int | None = None) -> list[RunRow]:
+        request = ListRunsRequest(project=self._project, labels=dict(labels))
+        return [run_row(run) for run in self._listed(request, limit)]
+
+    def find(self, reference: str) -> RunRow:
+        steps = latest_steps(reference)
+        if steps is not None:
+            newest = self.runs(labels={}, limit=steps + 1)
+            return newest[[row.id for row in newest].index(resolve_run(reference, _identities(newest)))]
+        found = self._by_id(reference) or self._first(ListRunsRequest(project=self._project, name=reference))
+        if found is not None:
+            return found
+        similar = self._listed(ListRunsRequest(project=self._project, search=reference), None if reference else 0)
+        beginning = [run_row(run) for run in similar if run.id.startswith(reference.lower())]
+        candidates = beginning or self.runs(labels={}, limit=_NEARBY)
+        wanted = resolve_run(reference, _identities(candidates))
+        return next(row for row in candidates if row.id == wanted)
+
+    def open(self, run_id: str) -> GradedRun:
+        run = self._run(run_id)
+        manifest = run.manifest or RunManifest(run_id=run.id, name=run.name, project=run.project, labels=run.labels)
+        outputs = outputs_of(manifest.evaluators)
+
+        def read() -> Iterator[GradedRows]:
+            row = 0
+            for page in self._pages(run_id):
+                evidence = page.records_by_trial
+                if evidence:
+                    lines = encode_records([each.record for each in evidence if each.record is not None])
+                    yield GradedRows(row, lines, result_columns(page.results, outputs), run_id)
+                row += len(evidence)
+
+        first = self._client.list_run_results(ListRunResultsRequest(run_id=run_id, page_size=1, without_records=True))
+        graded = GradedRun(
+            source=run_id,
+            manifest=manifest,
+            summaries=run.summaries,
+            read_rows=read,
+            whole=result_columns(first.whole_results, outputs),
+            gates=run.gates,
+            known_records=None if first.matching_records is None else lambda: first.matching_records or 0,
+        )
+        return graded if run.summaries else replace(graded, summaries=_summed_up(graded))
+
+    def follow(self, run_id: str, *, interval_s: float) -> Iterator[Seen]:
+        """As the server tells it; `interval_s` is the server's own."""
+        del interval_s
+        run = Run()
+        for event in self._client.watch_run(WatchRunRequest(id=run_id)):
+            if event.run is not None:
+                run = event.run
+            progress = event.progress or run.progress
+            done, total = (progress.done, progress.total) if progress is not None else (0, 0)
+            yield Seen(run_row(run).status, done, total, headline_of(run.summaries))
+
+    def stop(self, row: RunRow) -> str:
+        if row.status not in UNDER_WAY:
+            raise UsageError(f"run {row.id[:8]} is not under way: it is {row.status}", hint="there is nothing to stop")
+        self._client.cancel_run(CancelRunRequest(id=row.id))
+        return "asked the server to stop it"
+
+    def delete(self, run_id: str) -> None:
+        self._client.delete_run(DeleteRunRequest(id=run_id))
+
+    def _run(self, run_id: str) -> Run:
+        run = self._client.get_run(GetRunRequest(id=run_id)).run
+        if run is None or (self._project and run.project != self._project):
+            raise NotFoundError(f"there is no run {run_id!r} in project {self._project!r}")
+        return run
+
+    def _by_id(self, reference: str) -> RunRow | None:
+        if not reference:
+            return None
+        try:
+            return run_row(self._run(reference))
+        except NotFoundError:
+            return None
+
+    def _first(self, request: ListRunsRequest) -> RunRow | None:
+        return next((run_row(run) for run in self._listed(request, 1)), None)
+
+    def _listed(self, request: ListRunsRequest, limit: int | None) -> Iterator[Run]:
+        token = ""
+        left = limit
+        while left is None or left > 0:
+            size = PAGE if left is None else min(PAGE, left)
+            page = self._client.list_runs(msgspec.structs.replace(request, page_size=size, page_token=token))
+            yield from page.runs
+            token = page.next_page_token
+            if not token:
+                return
+            left = None if left is None else left - len(page.runs)
+
+    def _pages(self, run_id: str) -> Iterator[ListRunResultsResponse]:
+        token = ""
+        while True:
+            request = ListRunResultsRequest(run_id=run_id, page_size=PAGE, page_token=token)
+            page = self._client.list_run_results(request)
+            yield page
+            token = page.next_page_token
+            if not token:
+                return
+
+
+def _identities(rows: Sequence[RunRow]) -> list[RunIdentity]:
+    return [RunIdentity(row.id, row.name, row.created_at) for row in rows]
+
+
+def _summed_up(graded: GradedRun) -> list[MetricSummary]:
+    """The summaries of a run that has not ended, as far as it is there."""
+    summary = RunSummary(graded.manifest)
+    taken = 0
+    for rows in graded.read_rows():
+        taken += rows.rows
+        summary.add(
+            Segment(
+                index=rows.first_row,
+                first_row=rows.first_row,
+                rows=rows.rows,
+                records=rows.records_jsonl,
+                results=pack(rows.columns),
+            )
+        )
+    return summary.finish() if taken else []

@@ -1,0 +1,234 @@
+"""Commands with `--server`: the same answers and exit statuses as on this machine."""
+
+import json
+import re
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import DATA, Ended, evalsi_here, write_jsonl
+from tests.server.running_server import RunningServer
+
+Evalsi = Callable[..., Ended]
+
+SPEC = """
+apiVersion: evals.si/v1alpha1
+kind: EvalRun
+metadata: {name: NAME, labels: {team: search}}
+spec:
+  dataset: {DATASET}
+  evaluators: [{ref: exact-match}]
+  gates: [{metric: exact-match, min: GATE}]
+"""
+ROWS = [{"id": row["id"], "input": row["input"], "output": row["output"], "reference": row["reference"],
+         "metadata": {"topic": row["topic"]}} for row in DATA]  # fmt: skip
+
+
+@pytest.fixture
+def evalsi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Evalsi:
+    for name in ("EVALSI_SERVER", "EVALSI_API_KEY", "EVALSI_PROJECT", "EVALSI_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("EVALSI_CREDENTIALS", str(tmp_path / "credentials"))
+    monkeypatch.chdir(tmp_path)
+    write_jsonl(tmp_path / "data.jsonl", ROWS)
+    return lambda *arguments: evalsi_here(capsys, *arguments)
+
+
+def spec(folder: Path, name: str, dataset: str, gate: str = "0.1") -> str:
+    path = folder / f"{name}.yaml"
+    path.write_text(SPEC.replace("NAME", name).replace("DATASET", dataset).replace("GATE", gate))
+    return str(path)
+
+
+def without_times(text: str) -> str:
+    return re.sub(r"\b[0-9a-z]{20}\b|\b[0-9a-z]{8}\b", "ID", text)
+
+
+def test_eval_gives_the_same_figures_files_and_status(evalsi: Evalsi, url: str, tmp_path: Path) -> None:
+    command = ("eval", "--data", "data.jsonl", "--evaluators", "exact-match,near=fuzzy-match,bleu")
+    here = evalsi(*command, "--output", "here.json", "--format", "json")
+    there = evalsi(*command, "--output", "there.json", "--format", "json", "--server", url)
+    assert (here.status, here.out) == (there.status, there.out)
+    assert "--server local" in there.err
+    for key in ("summaries", "records"):
+        assert (
+            json.loads((tmp_path / "here.json").read_text())[key]
+            == json.loads((tmp_path / "there.json").read_text())[key]
+        )
+    results = [
+        [
+            {key: value for key, value in each.items() if key != "duration_ms"}
+            for each in json.loads(path.read_text())["results"]
+        ]
+        for path in (tmp_path / "here.json", tmp_path / "there.json")
+    ]
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (("--evaluators", "exact-mach"), "exact-match"),
+        (("--evaluators", "contains", "--param", "contains.substrin=x"), "substring"),
+        (("--evaluators", "exact-match", "--map", "input=question"), "question"),
+        (("--evaluators", "./mine.py:f"), "installed"),
+        (("--evaluators", "exact-match", "--judge-provider", "anthropic"), "--judge"),
+        (("--evaluators", "exact-match", "--baseline", "data.jsonl"), "baseline"),
+        (("--evaluators", "faithfulness", "--judge", "nobody"), "nobody"),
+    ],
+)
+def test_a_mistake_is_said_before_anything_is_graded(
+    evalsi: Evalsi, url: str, flags: tuple[str, ...], words: str
+) -> None:
+    ended = evalsi("eval", "--data", "data.jsonl", *flags, "--server", url)
+    assert ended.status == 2, ended.err
+    assert words in ended.err
+    assert ended.out == ""
+
+
+def test_one_rule_says_which_server(evalsi: Evalsi, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert evalsi("eval", "--data", "data.jsonl", "--evaluators", "exact-match", "--name", "mine").status == 0
+    monkeypatch.setenv("EVALSI_SERVER", url)
+    assert "mine" not in evalsi("runs", "list").out
+    assert "mine" in evalsi("runs", "list", "--server", "local").out
+    assert evalsi("runs", "list", "--server", "127.0.0.1:80").status == 2
+    assert evalsi("runs", "list", "--server", "local", "--project", "x").status == 2
+    ended = evalsi("runs", "list", "--api-key-env", "NOT_SET_ANYWHERE")
+    assert (ended.status, "NOT_SET_ANYWHERE" in ended.err) == (2, True)
+    monkeypatch.setenv("EVALSI_SERVER", "http://127.0.0.1:1")
+    monkeypatch.setattr("evalsi.client.retrying.RetryPlan.wait_s", lambda *_: None)
+    ended = evalsi("runs", "list")
+    assert ended.status == 1
+    assert "no server answers" in ended.err
+    assert evalsi("dataset", "list", "--server", "local").status == 2
+
+
+def test_datasets_are_stored_listed_fetched_and_compared(evalsi: Evalsi, url: str, tmp_path: Path) -> None:
+    server = ("--server", url)
+    assert "4 records" in evalsi("dataset", "put", "cities", "data.jsonl", "--label", "a=b", *server).err
+    assert "there already" in evalsi("dataset", "put", "cities", "data.jsonl", "--label", "a=b", *server).err
+    changed = [{**ROWS[0], "output": "Lyon"}, *ROWS[1:3], {**ROWS[3], "id": "new"}]
+    write_jsonl(tmp_path / "changed.jsonl", changed)
+    assert evalsi("dataset", "put", "cities", "changed.jsonl", "--version", "next", *server).status == 0
+    listed = json.loads(evalsi("dataset", "list", "cities", "--format", "json", *server).out)
+    assert [each["content"]["version"] for each in listed] == ["next", "1"]
+    assert "cities@1: 4 records" in evalsi("dataset", "show", "cities@1", *server).out
+    assert evalsi("dataset", "fetch", "cities@1", "back.jsonl", *server).status == 0
+    back = [json.loads(line) for line in (tmp_path / "back.jsonl").read_text().splitlines()]
+    assert [each["id"] for each in back] == [row["id"] for row in ROWS]
+    different = evalsi("dataset", "diff", "cities", "1", "next", *server)
+    assert different.status == 1
+    assert different.out.splitlines() == ["+ new", "- é", "~ fr: output"]
+    assert evalsi("dataset", "diff", "cities", "1", "1", *server).status == 0
+    assert evalsi("dataset", "show", "cties", *server).status == 1
+    assert evalsi("dataset", "put", "cities", "nothing.jsonl", *server).status == 1
+
+
+def test_a_run_on_a_server_ends_as_one_on_this_machine(evalsi: Evalsi, url: str, tmp_path: Path) -> None:
+    server = ("--server", url)
+    evalsi("dataset", "put", "asked", "data.jsonl", *server)
+    here = evalsi("run", spec(tmp_path, "once", "path: data.jsonl"), "--format", "json")
+    there = evalsi("run", spec(tmp_path, "once", "catalog: {name: asked}"), "--format", "json", "--output", "out.csv",
+                   "--report", "report.html", "--junit", "junit.xml", *server)  # fmt: skip
+    assert (there.status, there.out) == (here.status, here.out)
+    assert without_times(there.err.splitlines()[-1]) == without_times(here.err.splitlines()[-1])
+    assert all((tmp_path / name).stat().st_size for name in ("out.csv", "report.html", "junit.xml"))
+    failed = evalsi("run", spec(tmp_path, "strict", "catalog: {name: asked}", "0.99"), *server)
+    assert failed.status == 3
+    assert "FAIL" in failed.err
+    wrong = evalsi(
+        "run", spec(tmp_path, "wrong", "catalog: {name: asked}"), "--set", "spec.evaluators[0].ref=exact-mach", *server
+    )
+    assert wrong.status == 2
+    assert "exact-match" in wrong.err
+    assert evalsi("run", spec(tmp_path, "away", "path: ../../etc/passwd"), *server).status != 0
+    assert evalsi("run", spec(tmp_path, "dry", "catalog: {name: asked}"), "--dry-run", *server).status == 0
+    assert evalsi("runs", "show", "dry", *server).status == 1
+    assert evalsi("run", spec(tmp_path, "x", "path: data.jsonl"), "--no-wait").status == 2
+
+
+def test_commands_on_runs_give_the_same_for_both(evalsi: Evalsi, url: str, tmp_path: Path) -> None:
+    server = ("--server", url)
+    worse = [{**row, "output": "wrong"} for row in ROWS[:2]] + ROWS[2:]
+    write_jsonl(tmp_path / "worse.jsonl", worse)
+    for name, data in (("base", "data.jsonl"), ("cand", "worse.jsonl")):
+        evalsi("dataset", "put", name, data, *server)
+        assert evalsi("run", spec(tmp_path, name, f"path: {data}")).status in (0, 3)
+        asked = evalsi("run", spec(tmp_path, name, f"catalog: {{name: {name}}}"), "--no-wait", *server)
+        assert asked.status == 0
+        assert evalsi("runs", "watch", asked.out.strip(), *server).status == 0
+    for command in (
+        ("compare", "base", "cand", "--format", "json"),
+        ("compare", "base", "cand", "--gate", "exact-match:0.02"),
+        ("runs", "show", "base", "--format", "json"),
+        ("analyze", "slice", "exact-match", "--by", "metadata.topic", "--run", "base", "--run", "cand"),
+        (
+            "analyze",
+            "query",
+            "SELECT metric, count(*) n, avg(number) mean FROM scores GROUP BY metric",
+            "--run",
+            "base",
+        ),
+        ("report", "cand", "--baseline", "base", "-o", "report.md"),
+        ("catalog", "--pack", "core", "--format", "json"),
+        ("catalog", "--format", "md"),
+    ):
+        here, there = evalsi(*command), evalsi(*command, *server)
+        assert here.status == there.status, there.err
+        if command[0] == "catalog" and "json" in command:  # 0 and 0.0 are one number
+            assert json.loads(here.out) == json.loads(there.out)
+        else:
+            assert without_times(here.out) == without_times(there.out), command
+    for ending in ("json", "jsonl", "csv"):
+        assert evalsi("runs", "export", "base", f"there.{ending}", *server).status == 0
+        assert evalsi("runs", "export", "base", f"here.{ending}").status == 0
+    assert (tmp_path / "here.csv").read_text() == (tmp_path / "there.csv").read_text()
+    assert evalsi("runs", "export", "base", "there.zip", *server).status == 2
+    assert evalsi("compare", "there.json", "base", *server).status == 0
+    on_server = evalsi(
+        "analyze", "slice", "exact-match", "--by", "metadata.topic", "--run", "base", "--on-server", *server
+    )
+    assert "cities" in on_server.out
+    listed = json.loads(evalsi("runs", "list", "--label", "team=search", "--format", "json", *server).out)
+    assert {"base", "cand"} <= {each["name"] for each in listed}
+    latest = listed[0]["id"]
+    assert latest in evalsi("runs", "show", latest[:12], *server).err
+    assert evalsi("runs", "cancel", latest, *server).status == 2
+    assert evalsi("runs", "rm", latest, *server).status == 0
+    gone = evalsi("runs", "show", "bsae", *server)
+    assert gone.status == 1
+    assert "base" in gone.err
+
+
+@pytest.mark.slow
+def test_a_run_under_way_is_watched_and_stopped_from_elsewhere(
+    evalsi: Evalsi, url: str, tmp_path: Path, server: RunningServer
+) -> None:
+    rows = [{"id": str(number), "input": "x", "output": "x" * 5000, "reference": "y"} for number in range(20_000)]
+    write_jsonl(tmp_path / "many.jsonl", rows)
+    evalsi("dataset", "put", "many", "many.jsonl", "--server", url)
+    path = spec(tmp_path, "long", "catalog: {name: many}")
+    asked = evalsi(
+        "run",
+        path,
+        "--set",
+        "spec.evaluators[0].ref=fuzzy-match",
+        "--set",
+        "spec.gates=[]",
+        "--no-wait",
+        "--server",
+        url,
+    )
+    assert asked.status == 0, asked.err
+    run_id = asked.out.strip()
+    stopping = threading.Timer(0.5, lambda: server.post(f"/v1/runs/{run_id}:cancel", {}))
+    stopping.start()
+    watched = evalsi("runs", "watch", run_id, "--server", url)
+    stopping.join()
+    assert watched.status == 1
+    assert "runs resume" in watched.err
+    resumed = evalsi("runs", "resume", run_id, "--server", url, "--quiet")
+    assert resumed.status == 0, resumed.err
+    assert "fuzzy-match" in resumed.out
