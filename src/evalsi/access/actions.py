@@ -61,6 +61,7 @@ _EVERYBODY = Action(scope=Scope.EVERYBODY)
 ACTIONS: dict[str, Action] = {
     "EvaluationService.Evaluate": Action(scope=Scope.NAMED, leaves_nothing=True),
     "EvaluationService.EvaluateStream": Action(scope=Scope.NAMED, leaves_nothing=True),
+    "RewardService.ScoreRewards": Action(scope=Scope.NAMED, leaves_nothing=True),
     "CatalogService.ListEvaluators": _VISIBLE,
     "CatalogService.ListCredentials": _VISIBLE,
     "DatasetCatalogService.PublishDatasetVersion": _named("content.project", resource="content.name"),

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from evalsi.core.errors import EvalsiError
+from evalsi.reward.rollouts import records_of
 from evalsi.reward.score_rollouts import RewardScorer
-from evalsi.rewards.rollouts import records_of
 from evalsi.schema import Record, Reward, RewardSpec
 from evalsi.settings import Settings
 from evalsi.wiring.reward_spec import read_reward_spec

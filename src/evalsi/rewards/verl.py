@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from evalsi.core.errors import RewardFailedError, UsageError
+from evalsi.core.errors import UsageError
+from evalsi.reward.reward_numbers import numbers_of
+from evalsi.reward.rollouts import records_of
 from evalsi.rewards.load import LoadedReward, load
-from evalsi.rewards.rollouts import records_of
-from evalsi.schema import Reward
 from evalsi.settings import Settings
 
 
@@ -44,17 +44,6 @@ def compute_score_batch(
     }
     scored = reward.score(records_of(prompts, list(solution_strs), columns, reference=reward.reference_field))
     return [numbers_of(one) for one in scored]
-
-
-def numbers_of(reward: Reward) -> dict[str, float]:
-    """The numbers of one reward: its total as "score", and its parts. Raises: RewardFailedError: it has no total."""
-    if reward.total is None:
-        why = "; ".join(f"{name}: {part.reason}" for name, part in reward.components.items() if part.value is None)
-        raise RewardFailedError(
-            f"rollout {reward.rollout_id!r} has no reward: {why}", hint="this trainer cannot mask a rollout"
-        )
-    parts = {name: part.value for name, part in reward.components.items() if part.value is not None}
-    return {"score": reward.total, **parts}
 
 
 @lru_cache(maxsize=1)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from evalsi.core.errors import InvalidSpecError, StoreError
+from evalsi.core.errors import InvalidSpecError, StoreError, UnknownNameError
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import bind
@@ -12,12 +12,13 @@ from evalsi.judges.judge import ModelJudge
 from evalsi.ports.closable import Closable
 from evalsi.ports.reply_cache import ReplyCache
 from evalsi.reward.check_spec import CheckedComponent, check_spec
+from evalsi.reward.reward_call import RewardWorkshop
 from evalsi.reward.reward_plan import RewardPart, RewardPlan
 from evalsi.reward.score_rollouts import RewardScorer
-from evalsi.schema import RewardOnError, RewardSpec
+from evalsi.schema import JudgeSpec, RewardOnError, RewardSpec
 from evalsi.score.request import JudgeChoice, judge_of
 from evalsi.settings import Settings
-from evalsi.wiring import make_judge
+from evalsi.wiring import judge_choice, make_judge
 from evalsi.wiring.sandboxing import make_sandbox_host
 
 _USUAL_DEADLINE_S = 60.0
@@ -48,7 +49,7 @@ def make_reward_scorer(
         clip=spec.clip,
         deadline_s=_USUAL_DEADLINE_S if spec.deadline is None else spec.deadline,
         reference_field=spec.reference_field,
-        judge="" if lent is None else lent.name,
+        judge="" if lent is None else f"{lent.name} {lent.fingerprint}",
     )
     panel = Panel(
         evaluators=tuple(part.evaluator for part in parts),
@@ -59,6 +60,18 @@ def make_reward_scorer(
     to_close: list[Closable] = [each for each in (lent, sandbox) if each is not None]
     cache = None if spec.disable_cache else _cache(settings)
     return RewardScorer(plan, panel, cache, lent=to_close)
+
+
+def reward_workshop(settings: Settings) -> RewardWorkshop:
+    """What a worker of a server scores rewards with. A spec may name the judges of its project, and no others."""
+
+    def make(spec: RewardSpec, judges: Mapping[str, JudgeSpec], default_judge: str) -> RewardScorer:
+        name = spec.judge or default_judge
+        if name and name not in judges:
+            raise UnknownNameError("judge", name, judges, where="spec.judge")
+        return make_reward_scorer(spec, settings, judge=judge_choice(judges[name]) if name else JudgeChoice())
+
+    return RewardWorkshop(make=make)
 
 
 def _part(checked: CheckedComponent, context: EvalContext) -> RewardPart:
