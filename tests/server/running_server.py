@@ -58,12 +58,14 @@ class RunningServer:
 
 @contextmanager
 def running_server(
-    folder: Path, options: Sequence[str] = (), environment: dict[str, str] | None = None
+    folder: Path,
+    options: Sequence[str] = (),
+    environment: dict[str, str] | None = None,
+    command: Sequence[str] = ("serve", "--listen", "127.0.0.1:0"),
 ) -> Generator[RunningServer]:
     """A server on a free port; it is stopped afterwards, and must then stop well."""
-    command = [sys.executable, "-m", "evalsi", "serve", "--listen", "127.0.0.1:0", *options]
     env = {**os.environ, "EVALSI_DIR": str(folder / "store"), **(environment or {})}
-    process = subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, "-m", "evalsi", *command, *options], cwd=folder, env=env, stderr=subprocess.PIPE)
     assert process.stderr is not None
     lines: list[dict[str, Any]] = []
     ready = threading.Event()

@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+from evalsi import rewards
+from evalsi.core.errors import RewardFailedError, UsageError
+from evalsi.schema import RewardComponent, RewardSpec
+from evalsi.settings import Settings
 from tests.server.hostile_plugin import install_hostile_plugin
 from tests.server.running_server import RunningServer, running_server
 
@@ -72,6 +76,69 @@ def test_a_wrong_spec_is_refused_with_the_reason(server: RunningServer, spec: An
     status, answer = server.post(PATH, {"rollouts": [rollout("a", "4")], **({} if spec is None else {"spec": spec})})
     assert status == 400
     assert said in answer["message"]
+
+
+def test_a_trainer_uses_a_server_as_it_uses_this_machine(server: RunningServer, tmp_path: Path) -> None:
+    spec = {"name": "maths", "components": [FORMAT, RIGHT], "onError": "mask"}
+    answers = ["\\boxed{4}", "4", "\\boxed{5}", "\\boxed{4}"] * 600  # more than one portion
+    columns: dict[str, Any] = {"answer": ["4", "4", "4", "\\int"] * 600}
+    settings = Settings(directory=tmp_path)
+    with rewards.load(spec, server=f"http://{server.address}", settings=settings) as away:
+        assert away.__name__ == "maths"
+        assert away.part_names == ["format", "right"]
+        found = away(["q"] * 2400, answers, **columns)
+        assert [one(["q"] * 2400, answers, **columns)[0] for one in away.reward_funcs] == [1.0, 1.0, 1.0]
+    with rewards.load(spec, settings=settings) as here:
+        assert found == here(["q"] * 2400, answers, **columns)
+
+
+def test_what_a_server_refuses_is_an_error_with_its_sentence(server: RunningServer, tmp_path: Path) -> None:
+    settings = Settings(directory=tmp_path)
+    made = RewardSpec(components=[RewardComponent(ref="mine.py:reward", weight=1)])
+    with (
+        rewards.load(made, server=f"http://{server.address}", settings=settings) as away,
+        pytest.raises(RewardFailedError, match="code in a file"),
+    ):
+        away(["q"], ["a"])
+    with pytest.raises(UsageError, match="asks its own judges"):
+        rewards.load(SPEC, server=f"http://{server.address}", judge={"model": "m"}, settings=settings)
+    with (
+        rewards.load(made, server="http://127.0.0.1:9", settings=settings) as nobody,
+        pytest.raises(RewardFailedError, match="127.0.0.1:9"),
+    ):
+        nobody(["q"], ["a"])
+
+
+@pytest.fixture(scope="module")
+def for_openrlhf(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
+    folder: Path = tmp_path_factory.mktemp("openrlhf")
+    (folder / "reward.json").write_text(json.dumps({**SPEC, "onError": "raise"}))
+    with running_server(folder, command=("rewards", "serve", "--spec", "reward.json", "--port", "0")) as running:
+        yield running
+
+
+def test_openrlhf_asks_in_its_own_protocol(for_openrlhf: RunningServer) -> None:
+    batch: dict[str, Any] = {"query": ["2+2=\\boxed{4}", "2+2=4"], "prompts": ["2+2=", "2+2="], "labels": ["4", "4"]}
+    status, answer = for_openrlhf.post("/get_reward", batch)
+    assert status == 200, answer
+    assert answer["rewards"] == answer["scores"] == [1.0, 0.0]
+    assert answer["extra_logs"] == {"format": [1.0, 0.0]}
+    assert for_openrlhf.post(PATH, {"spec": SPEC, "rollouts": [rollout("a", "\\boxed{4}")]})[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("batch", "status", "said"),
+    [
+        ({"query": ["a"], "prompts": []}, 400, "1 queries and 0 prompts"),
+        ({"query": "a"}, 400, "no batch of OpenRLHF"),
+        ({"query": ["\\boxed{4}"], "labels": ["\\int"]}, 503, "cannot mask"),
+    ],
+)
+def test_what_openrlhf_cannot_be_told_in_rewards_is_an_error(
+    for_openrlhf: RunningServer, batch: Any, status: int, said: str
+) -> None:
+    got, answer = for_openrlhf.post("/get_reward", batch)
+    assert (got, said in answer["message"]) == (status, True), answer
 
 
 @pytest.fixture(scope="module")
@@ -138,3 +205,14 @@ def test_what_goes_beyond_the_room_is_told_to_come_again(narrow: RunningServer) 
         assert status == 503
         assert first.result()[0] == 200
     assert narrow.post(PATH, {"spec": SPEC, "rollouts": many[:20]})[0] == 200
+
+
+@pytest.mark.slow
+def test_a_trainer_waits_for_a_server_that_is_busy(narrow: RunningServer, tmp_path: Path) -> None:
+    stuck = [{"id": str(number), "output": {"text": "bad"}} for number in range(30)]
+    loaded = rewards.load(SPEC, server=f"http://{narrow.address}", settings=Settings(directory=tmp_path))
+    with ThreadPoolExecutor() as threads, loaded as away:
+        first = threads.submit(narrow.post, PATH, {"spec": hanging("3s"), "rollouts": stuck})
+        while narrow.metric("evalsi_reward_inflight_rollouts") < 30:
+            assert not first.done(), first.result()
+        assert away(["q"] * 20, ["\\boxed{4}"] * 20, answer=["4"] * 20) == [1.0] * 20

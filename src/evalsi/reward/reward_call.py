@@ -13,7 +13,7 @@ import msgspec
 
 from evalsi.core.carried_error import CarriedError
 from evalsi.core.errors import EvalsiError, UsageError
-from evalsi.reward.score_rollouts import RewardScorer
+from evalsi.ports.reward_scorer import RewardScorer
 from evalsi.schema import JudgeSpec, Record, Reward, RewardSpec
 
 SCORERS_KEPT = 4

@@ -1,7 +1,7 @@
 """Reward functions for verl: `custom_reward_function.path=<this file>`, `name=compute_score` (or `compute_score_batch`).
 
-The spec is the file that EVALSI_REWARD_SPEC names. verl has no way to mask a rollout, so one without a reward raises,
-whatever the spec says; it is never a 0.
+The spec is the file that EVALSI_REWARD_SPEC names; where EVALSI_REWARD_SERVER names a server, it is scored there. verl has
+no way to mask a rollout, so one without a reward raises, whatever the spec says; it is never a 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,4 +52,4 @@ def reward_of_environment() -> LoadedReward:
     settings = Settings.from_environment()
     if settings.reward_spec is None:
         raise UsageError("EVALSI_REWARD_SPEC is not set", hint="export EVALSI_REWARD_SPEC=reward.yaml")
-    return load(settings.reward_spec, settings=settings)
+    return load(settings.reward_spec, server=settings.reward_server, settings=settings)

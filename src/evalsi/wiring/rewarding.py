@@ -1,4 +1,4 @@
-"""Builds what scores rewards: a spec and settings in, a `RewardScorer` out. Faces and the server come through here."""
+"""Builds what scores rewards: a spec and settings in, a `BatchScorer` out. Faces and the server come through here."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,7 +14,7 @@ from evalsi.ports.reply_cache import ReplyCache
 from evalsi.reward.check_spec import CheckedComponent, check_spec
 from evalsi.reward.reward_call import RewardWorkshop
 from evalsi.reward.reward_plan import RewardPart, RewardPlan
-from evalsi.reward.score_rollouts import RewardScorer
+from evalsi.reward.score_rollouts import BatchScorer
 from evalsi.schema import JudgeSpec, RewardOnError, RewardSpec
 from evalsi.score.request import JudgeChoice, judge_of
 from evalsi.settings import Settings
@@ -27,7 +27,7 @@ _CONCURRENCY = 64
 
 def make_reward_scorer(
     spec: RewardSpec, settings: Settings, *, judge: JudgeChoice | Mapping[str, Any] | None = None
-) -> RewardScorer:
+) -> BatchScorer:
     """A scorer that is ready; the caller closes it.
 
     Args:
@@ -59,13 +59,13 @@ def make_reward_scorer(
     )
     to_close: list[Closable] = [each for each in (lent, sandbox) if each is not None]
     cache = None if spec.disable_cache else _cache(settings)
-    return RewardScorer(plan, panel, cache, lent=to_close)
+    return BatchScorer(plan, panel, cache, lent=to_close)
 
 
 def reward_workshop(settings: Settings) -> RewardWorkshop:
     """What a worker of a server scores rewards with. A spec may name the judges of its project, and no others."""
 
-    def make(spec: RewardSpec, judges: Mapping[str, JudgeSpec], default_judge: str) -> RewardScorer:
+    def make(spec: RewardSpec, judges: Mapping[str, JudgeSpec], default_judge: str) -> BatchScorer:
         name = spec.judge or default_judge
         if name and name not in judges:
             raise UnknownNameError("judge", name, judges, where="spec.judge")
