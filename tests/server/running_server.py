@@ -65,7 +65,9 @@ def running_server(
 ) -> Generator[RunningServer]:
     """A server on a free port; it is stopped afterwards, and must then stop well."""
     env = {**os.environ, "EVALSI_DIR": str(folder / "store"), **(environment or {})}
-    process = subprocess.Popen([sys.executable, "-m", "evalsi", *command, *options], cwd=folder, env=env, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "evalsi", *command, *options], cwd=folder, env=env, stderr=subprocess.PIPE
+    )
     assert process.stderr is not None
     lines: list[dict[str, Any]] = []
     ready = threading.Event()

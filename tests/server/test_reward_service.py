@@ -69,6 +69,10 @@ def test_programs_are_run_in_a_sandbox_by_both_doors(server: RunningServer) -> N
         ({"components": [{"ref": "mine.py:reward", "weight": 1}]}, "code in a file"),
         ({"components": [{"ref": "os:system", "weight": 1}]}, "code in a file"),
         ({**SPEC, "onError": "REWARD_ON_ERROR_ZERO"}, "never trained as a reward of 0"),
+        (
+            {"components": [{"ref": "reward-model", "weight": 1, "params": {"url": "http://127.0.0.1:9"}}]},
+            "may not name",
+        ),
         ({"components": [{"ref": "correctness", "weight": 1}], "judge": "openai-compatible/m"}, "unknown judge"),
     ],
 )
@@ -104,7 +108,7 @@ def test_what_a_server_refuses_is_an_error_with_its_sentence(server: RunningServ
         rewards.load(SPEC, server=f"http://{server.address}", judge={"model": "m"}, settings=settings)
     with (
         rewards.load(made, server="http://127.0.0.1:9", settings=settings) as nobody,
-        pytest.raises(RewardFailedError, match="127.0.0.1:9"),
+        pytest.raises(RewardFailedError, match="127\\.0\\.0\\.1:9"),
     ):
         nobody(["q"], ["a"])
 

@@ -18,7 +18,7 @@ from evalsi.reward.score_rollouts import BatchScorer
 from evalsi.schema import JudgeSpec, RewardOnError, RewardSpec
 from evalsi.score.request import JudgeChoice, judge_of
 from evalsi.settings import Settings
-from evalsi.wiring import judge_choice, make_judge
+from evalsi.wiring import judge_choice, make_judge, make_reward_models
 from evalsi.wiring.sandboxing import make_sandbox_host
 
 _USUAL_DEADLINE_S = 60.0
@@ -26,12 +26,18 @@ _CONCURRENCY = 64
 
 
 def make_reward_scorer(
-    spec: RewardSpec, settings: Settings, *, judge: JudgeChoice | Mapping[str, Any] | None = None
+    spec: RewardSpec,
+    settings: Settings,
+    *,
+    judge: JudgeChoice | Mapping[str, Any] | None = None,
+    may_ask_addresses: bool = True,
 ) -> BatchScorer:
     """A scorer that is ready; the caller closes it.
 
     Args:
-        judge: Which judge the components that need one ask. By default the one that the spec names as "provider/model", else the default of the settings.
+        judge: Which judge the components that need one ask. By default the one that the spec names as "provider/model", else
+            the default of the settings.
+        may_ask_addresses: Whether components may have reward models asked at addresses of their own.
 
     Raises: EvalsiError: whatever is wrong with the spec, its evaluators or the judge. Nothing has been asked then.
     """
@@ -39,7 +45,9 @@ def make_reward_scorer(
     asked = any("judge" in one.definition.requires for one in checked)
     lent = _judge(spec, settings, judge) if asked else None
     sandbox = make_sandbox_host(settings) if any("sandbox" in one.definition.requires for one in checked) else None
-    context = EvalContext(judge=lent, sandbox=sandbox)
+    asks = may_ask_addresses and any("reward-model" in one.definition.requires for one in checked)
+    reward_models = make_reward_models(settings) if asks else None
+    context = EvalContext(judge=lent, sandbox=sandbox, reward_models=reward_models)
     parts = tuple(_part(one, context) for one in checked)
     plan = RewardPlan(
         name=spec.name or "reward",
@@ -57,7 +65,7 @@ def make_reward_scorer(
         asking_deadline_s=plan.deadline_s,
         concurrency=_CONCURRENCY,
     )
-    to_close: list[Closable] = [each for each in (lent, sandbox) if each is not None]
+    to_close: list[Closable] = [each for each in (lent, sandbox, reward_models) if each is not None]
     cache = None if spec.disable_cache else _cache(settings)
     return BatchScorer(plan, panel, cache, lent=to_close)
 
@@ -69,7 +77,8 @@ def reward_workshop(settings: Settings) -> RewardWorkshop:
         name = spec.judge or default_judge
         if name and name not in judges:
             raise UnknownNameError("judge", name, judges, where="spec.judge")
-        return make_reward_scorer(spec, settings, judge=judge_choice(judges[name]) if name else JudgeChoice())
+        judge = judge_choice(judges[name]) if name else JudgeChoice()
+        return make_reward_scorer(spec, settings, judge=judge, may_ask_addresses=False)
 
     return RewardWorkshop(make=make)
 
