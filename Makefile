@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE  # tests start hundreds of processes; compiling
 UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 RUN := $(UV) run --frozen --no-sync
 
-.PHONY: help setup demo test check quick format generate generated lint types layers clean
+.PHONY: help setup demo test grpo check quick format generate generated lint types layers clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,6 +27,14 @@ demo: setup  ## Score a shipped dataset, print the table, write the report
 
 test: setup  ## Every test, with the same generated inputs each time (`make quick` draws new ones)
 	$(RUN) pytest -n auto --dist loadgroup --hypothesis-profile=ci
+
+grpo: .grpo/.ready  ## Train a tiny model with TRL's GRPO and rewards from sandboxed code (its own environment, with torch)
+	.grpo/bin/python -m pytest tests/trainers -q -s
+
+.grpo/.ready: tools/grpo-requirements.txt pyproject.toml
+	python3 -m venv .grpo
+	.grpo/bin/pip install --quiet --requirement tools/grpo-requirements.txt --editable '.[math,sandbox]'
+	@touch $@
 
 check: setup  ## Everything a change must pass in under a minute (on two idle cores), side by side
 	@$(MAKE) --no-print-directory -j 4 --output-sync=target lint types layers generated quick
@@ -57,4 +65,4 @@ format: setup  ## Format and fix what can be fixed
 	$(RUN) ruff format . && $(RUN) ruff check --fix .
 
 clean:
-	rm -rf .venv .uv build dist .pytest_cache .ruff_cache
+	rm -rf .venv .uv .grpo build dist .pytest_cache .ruff_cache

@@ -10,8 +10,8 @@ import pytest
 
 from evalsi import rewards
 from evalsi.core.errors import InvalidDataError, RewardFailedError, UsageError
+from evalsi.reward.rollouts import records_of
 from evalsi.rewards import openrlhf, verl
-from evalsi.rewards.rollouts import records_of
 from evalsi.settings import Settings
 from tests.case_files import case
 

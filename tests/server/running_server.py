@@ -61,6 +61,7 @@ def running_server(
     folder: Path,
     options: Sequence[str] = (),
     environment: dict[str, str] | None = None,
+    command: Sequence[str] = ("serve", "--listen", "127.0.0.1:0"),
     *,
     inside: Sequence[str] = (),
 ) -> Generator[RunningServer]:
@@ -69,9 +70,10 @@ def running_server(
     Args:
         inside: A command that runs the one it is given after its own words, in the same process.
     """
-    command = [*inside, sys.executable, "-m", "evalsi", "serve", "--listen", "127.0.0.1:0", *options]
     env = {**os.environ, "EVALSI_DIR": str(folder / "store"), **(environment or {})}
-    process = subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [*inside, sys.executable, "-m", "evalsi", *command, *options], cwd=folder, env=env, stderr=subprocess.PIPE
+    )
     assert process.stderr is not None
     lines: list[dict[str, Any]] = []
     ready = threading.Event()

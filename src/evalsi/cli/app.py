@@ -35,7 +35,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "whoami": ("evalsi.cli.login:whoami", "Show who a server takes you for."),
     "auth": ("evalsi.cli.auth:auth", "Manage keys, roles, projects and the audit log of a server."),
     "sandbox": ("evalsi.cli.sandbox:sandbox", "Run programs nobody trusts, behind the strongest fence there is here."),
-    "rewards": ("evalsi.cli.rewards:rewards", "Score rollouts with a reward spec, and diagnose rewards."),
+    "rewards": (
+        "evalsi.cli.rewards:rewards",
+        "Score rollouts with a reward spec, serve that to trainers, and diagnose rewards.",
+    ),
     "init": ("evalsi.cli.init:init", "Write a small working example."),
     "view": ("evalsi.server.view_command:view", "Look at the runs of this machine in a browser."),
     "serve": ("evalsi.server.command:serve", "Serve evaluations to others, on one port."),

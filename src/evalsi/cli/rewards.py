@@ -1,5 +1,6 @@
 """`evalsi rewards`: score rollouts as a trainer would, and look for signs that a reward is being hacked."""
 
+import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,23 @@ import click
 from evalsi.cli.terminal import console, figure, say
 
 
-@click.group()
+class _Rewards(click.Group):
+    """The commands below, and `serve`, which stands with the server and is imported when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), "serve"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name != "serve":
+            return super().get_command(ctx, cmd_name)
+        command = importlib.import_module("evalsi.server.rewards_command").serve
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=_Rewards)
 def rewards() -> None:
-    """Score rollouts with a reward spec, and diagnose rewards."""
+    """Score rollouts with a reward spec, serve that to trainers, and diagnose rewards."""
 
 
 @rewards.command()

@@ -19,10 +19,13 @@ import msgspec
 
 from evalsi.core.errors import InvalidParamsError, UnknownNameError, UsageError
 from evalsi.ports.judge import Judge
+from evalsi.ports.reward_model import RewardModels
 from evalsi.ports.sandbox import SandboxHost
 from evalsi.schema import MetricSpec, Record, Scope, Score, ScoreType, Step
 
-Requirement: TypeAlias = Literal["input", "output", "reference", "context", "trajectory", "usage", "judge", "sandbox"]
+Requirement: TypeAlias = Literal[
+    "input", "output", "reference", "context", "trajectory", "usage", "judge", "sandbox", "reward-model"
+]
 Value: TypeAlias = (
     "Score | float | int | bool | str | Mapping[str, Score | float | int | bool | str | None] | list[Score]"
 )
@@ -48,6 +51,8 @@ class EvalContext:
     judge: Judge | None = None
     sandbox: SandboxHost | None = None
     """Where programs run, for evaluators that require "sandbox"."""
+    reward_models: RewardModels | None = None
+    """Asks served reward models, for evaluators that require "reward-model"; None where nobody may have one asked."""
     seed: int = 0
     level: float = 0.95
     """Confidence level of the intervals that dataset-scope evaluators compute themselves."""

@@ -63,6 +63,7 @@ BUILTIN: dict[str, dict[str, str]] = {
         "toxicity": "safety.toxicity:Toxicity",
     },
     "code": {
+        "code-check": "code.code_check:CodeCheck",
         "python-syntax": "code.python_syntax:PythonSyntax",
         "unit-tests": "code.unit_tests:UnitTests",
     },
@@ -71,6 +72,7 @@ BUILTIN: dict[str, dict[str, str]] = {
         "format-check": "rl.format_check:FormatCheck",
         "math-equiv": "rl.math_equiv:MathEquiv",
         "overlong-penalty": "rl.overlong_penalty:OverlongPenalty",
+        "reward-model": "rl.reward_model:RewardModel",
     },
     "ml-classic": {
         "classification": "ml_classic.classification:classification",

@@ -20,6 +20,8 @@ from evalsi.ports.worker_pool import PoolState
 
 _HEADER = struct.Struct("<I")
 _LONGEST_ANSWER = 1 << 30
+_LETTING_GO_S = 1.0
+"""Seconds that a worker has to end by itself when the pool is closed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +62,7 @@ class WorkerProcesses:
         self._closed = True
         for task in self._refilling:
             task.cancel()
-        for worker in list(self._all):
-            await self._lose(worker)
+        await asyncio.gather(*(self._let_go(worker) for worker in list(self._all)))
 
     def state(self) -> PoolState:
         return PoolState(
@@ -148,6 +149,14 @@ class WorkerProcesses:
     async def _refill(self) -> None:
         while not self._closed and len(self._idle) < self._plan.spare and len(self._all) < self._plan.workers:
             self._idle.append(await self._start())
+
+    async def _let_go(self, worker: "_Worker") -> None:
+        """Ends a worker that may first put away what it holds, such as sandboxes; one at work is not waited for long."""
+        worker.socket.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LETTING_GO_S):
+                await worker.process.wait()
+        await self._lose(worker)
 
     async def _lose(self, worker: "_Worker") -> str:
         """Kills a worker and all it started; how it had ended, in words."""

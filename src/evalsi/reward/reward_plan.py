@@ -44,7 +44,7 @@ class RewardPlan:
     deadline_s: float
     reference_field: str = ""
     judge: str = ""
-    """Name of the judge that is asked, for the digest."""
+    """Name and fingerprint of the judge that is asked, for the digest."""
 
     @property
     def gates(self) -> tuple[RewardPart, ...]:

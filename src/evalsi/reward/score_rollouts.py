@@ -32,8 +32,8 @@ _SKIPPED_BY_GATE = RewardComponentResult(status=RewardComponentStatus.SKIPPED, r
 Results = dict[str, RewardComponentResult]
 
 
-class RewardScorer:
-    """Scores batches, one after the other or several at once, in one event loop. `close` ends its workers.
+class BatchScorer:
+    """Implements `ports.reward_scorer.RewardScorer` in this process. `close` ends its workers.
 
     Args:
         plan: What is measured and how it is composed.
@@ -52,6 +52,18 @@ class RewardScorer:
         self._packing = struct.Struct(f"<{len(plan.parts)}d")
         self._memory: OrderedDict[bytes, tuple[float, ...]] = OrderedDict()
         self._stages = [_Stage(parts, panel) for parts in (plan.gates, plan.others) if parts]
+
+    @property
+    def name(self) -> str:
+        return self.plan.name
+
+    @property
+    def part_names(self) -> Sequence[str]:
+        return [part.name for part in self.plan.parts]
+
+    @property
+    def reference_field(self) -> str:
+        return self.plan.reference_field
 
     async def score(self, rollouts: Sequence[Record]) -> list[Reward]:
         """One reward for each rollout, in order.

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from evalsi.core.errors import EvalsiError
-from evalsi.reward.score_rollouts import RewardScorer
-from evalsi.rewards.rollouts import records_of
+from evalsi.core.errors import EvalsiError, UsageError
+from evalsi.ports.reward_scorer import RewardScorer
+from evalsi.reward.rollouts import records_of
 from evalsi.schema import Record, Reward, RewardSpec
 from evalsi.settings import Settings
 from evalsi.wiring.reward_spec import read_reward_spec
@@ -34,6 +34,8 @@ def load(
     source: Path | str | Mapping[str, Any] | RewardSpec,
     *,
     judge: Mapping[str, Any] | None = None,
+    server: str = "",
+    project: str = "",
     settings: Settings | None = None,
 ) -> "LoadedReward":
     """Loads a reward spec and everything that it needs.
@@ -41,12 +43,21 @@ def load(
     Args:
         source: A file, the text of a spec, a mapping, or a `RewardSpec`.
         judge: Which model judges, e.g. {"provider": "openai-compatible", "model": "…"}, for components that ask one.
+        server: Address of a server that scores in place of this machine, e.g. "http://127.0.0.1:8080". Its key is that
+            of EVALSI_API_KEY; evaluators and judges are those of the server.
+        project: The project there.
         settings: By default those of the environment.
 
     Raises: EvalsiError: one sentence on what is wrong with the spec; nothing was started.
     """
     spec = source if isinstance(source, RewardSpec) else read_reward_spec(source)
     chosen = settings or Settings.from_environment()
+    if server:
+        if judge is not None:
+            raise UsageError("a server asks its own judges", hint="name one of them in the spec: judge: NAME")
+        from evalsi.wiring.remote_rewards import make_remote_scorer
+
+        return LoadedReward(lambda: make_remote_scorer(spec, chosen, server=server, project=project))
     return LoadedReward(lambda: make_reward_scorer(spec, chosen, judge=judge))
 
 
@@ -59,7 +70,7 @@ class LoadedReward:
         self._thread = threading.Thread(target=self._loop.run_forever, name="evalsi-reward", daemon=True)
         self._thread.start()
         self._closed = False
-        self.__name__ = self._scorer.plan.name
+        self.__name__ = self._scorer.name
         """What TRL logs the reward as."""
 
     def __enter__(self) -> Self:
@@ -81,7 +92,7 @@ class LoadedReward:
 
         Raises: RewardFailedError: a part failed, and the spec says raise.
         """
-        rewards = self.score(records_of(prompts, completions, columns, reference=self._scorer.plan.reference_field))
+        rewards = self.score(records_of(prompts, completions, columns, reference=self._scorer.reference_field))
         return [reward.total for reward in rewards]
 
     def score(self, rollouts: Sequence[Record]) -> list[Reward]:
@@ -100,7 +111,7 @@ class LoadedReward:
 
     async def acall(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """The totals, for a trainer that awaits its reward functions."""
-        records = records_of(prompts, completions, columns, reference=self._scorer.plan.reference_field)
+        records = records_of(prompts, completions, columns, reference=self._scorer.reference_field)
         return [reward.total for reward in await self.ascore(records)]
 
     # For TRL
@@ -112,22 +123,22 @@ class LoadedReward:
         The parts are those of the last batch that the total was asked for; a batch that it was not asked for is scored.
         """
         latest = _Latest(self)
-        parts = [_PartFunction(part.name, latest) for part in self._scorer.plan.parts]
+        parts = [_PartFunction(name, latest) for name in self._scorer.part_names]
         return [_TotalFunction(self.__name__, latest), *parts]
 
     @property
     def reward_weights(self) -> list[float]:
         """For TRL's `reward_weights`: 1 for the total and 0 for every part."""
-        return [1.0] + [0.0] * len(self._scorer.plan.parts)
+        return [1.0] + [0.0] * len(self._scorer.part_names)
 
     @property
     def part_names(self) -> list[str]:
-        return [part.name for part in self._scorer.plan.parts]
+        return list(self._scorer.part_names)
 
     @property
     def reference_field(self) -> str:
         """Which column holds the reference, where the spec says so."""
-        return self._scorer.plan.reference_field
+        return self._scorer.reference_field
 
     def close(self) -> None:
         """Ends the workers and the thread, and keeps what was cached. Calling it twice is fine."""

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from evalsi.core.errors import MissingExtraError
-from evalsi.rewards.rollouts import records_of
-from evalsi.rewards.verl import numbers_of, reward_of_environment
-from evalsi.schema import Reward
+from evalsi.reward.openrlhf_protocol import OpenRlhfRequest, reply_of, rollouts_of
+from evalsi.rewards.verl import reward_of_environment
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **_: Any) -> dict[str, Any]:
@@ -35,18 +34,7 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
 
 
 def rewards_of_queries(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
-    """As `reward_func`, in plain lists: also what OpenRLHF's remote protocol answers."""
+    """As `reward_func`, in plain lists."""
     reward = reward_of_environment()
-    completions = [query.removeprefix(prompt) for query, prompt in zip(queries, prompts, strict=True)]
-    columns = {reward.reference_field or "reference": list(labels)}
-    scored = reward.score(records_of(list(prompts), completions, columns, reference=reward.reference_field))
-    return openrlhf_reply(scored)
-
-
-def openrlhf_reply(rewards: Sequence[Reward]) -> dict[str, Any]:
-    """Rewards in the form of OpenRLHF's remote protocol; a part that was not measured for all is left out."""
-    numbers = [numbers_of(reward) for reward in rewards]
-    totals = [each.pop("score") for each in numbers]
-    names = set(numbers[0]).intersection(*numbers) if numbers else set[str]()
-    logs = {name: [each[name] for each in numbers] for name in sorted(names)}
-    return {"rewards": totals, "scores": totals, "extra_logs": logs}
+    request = OpenRlhfRequest(query=list(queries), prompts=list(prompts), labels=list(labels))
+    return reply_of(reward.score(rollouts_of(request, reward.reference_field)))

@@ -1,17 +1,17 @@
 """Reward functions for verl: `custom_reward_function.path=<this file>`, `name=compute_score` (or `compute_score_batch`).
 
-The spec is the file that EVALSI_REWARD_SPEC names. verl has no way to mask a rollout, so one without a reward raises,
-whatever the spec says; it is never a 0.
+The spec is the file that EVALSI_REWARD_SPEC names; where EVALSI_REWARD_SERVER names a server, it is scored there. verl has
+no way to mask a rollout, so one without a reward raises, whatever the spec says; it is never a 0.
 """
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from evalsi.core.errors import RewardFailedError, UsageError
+from evalsi.core.errors import UsageError
+from evalsi.reward.reward_numbers import numbers_of
+from evalsi.reward.rollouts import records_of
 from evalsi.rewards.load import LoadedReward, load
-from evalsi.rewards.rollouts import records_of
-from evalsi.schema import Reward
 from evalsi.settings import Settings
 
 
@@ -46,21 +46,10 @@ def compute_score_batch(
     return [numbers_of(one) for one in scored]
 
 
-def numbers_of(reward: Reward) -> dict[str, float]:
-    """The numbers of one reward: its total as "score", and its parts. Raises: RewardFailedError: it has no total."""
-    if reward.total is None:
-        why = "; ".join(f"{name}: {part.reason}" for name, part in reward.components.items() if part.value is None)
-        raise RewardFailedError(
-            f"rollout {reward.rollout_id!r} has no reward: {why}", hint="this trainer cannot mask a rollout"
-        )
-    parts = {name: part.value for name, part in reward.components.items() if part.value is not None}
-    return {"score": reward.total, **parts}
-
-
 @lru_cache(maxsize=1)
 def reward_of_environment() -> LoadedReward:
     """The reward that EVALSI_REWARD_SPEC names, loaded once for this process. Raises: UsageError: it is not set."""
     settings = Settings.from_environment()
     if settings.reward_spec is None:
         raise UsageError("EVALSI_REWARD_SPEC is not set", hint="export EVALSI_REWARD_SPEC=reward.yaml")
-    return load(settings.reward_spec, settings=settings)
+    return load(settings.reward_spec, server=settings.reward_server, settings=settings)

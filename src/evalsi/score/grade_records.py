@@ -19,7 +19,16 @@ from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.evaluators.builtin import BUILTIN
 from evalsi.evaluators.catalog import load
-from evalsi.schema import CiMethod, EvaluatorRef, MetricSpec, MetricSummary, Record, Scope, SummaryOptions
+from evalsi.schema import (
+    CiMethod,
+    EvaluatorRef,
+    MetricSpec,
+    MetricSummary,
+    Record,
+    RewardComponent,
+    Scope,
+    SummaryOptions,
+)
 
 BATCH_RECORDS = 100
 """Records graded between two looks at the event loop."""
@@ -97,16 +106,18 @@ def check_records(records: Sequence[Record], *, most: int) -> None:
             )
 
 
-def check_installed(evaluators: Sequence[EvaluatorRef]) -> None:
+def check_installed(evaluators: Sequence[EvaluatorRef | RewardComponent], *, where: str = "evaluators") -> None:
     """Refuses evaluators that are not installed here but lie in some file or module: a caller must not choose what code runs.
 
+    Args:
+        where: The field that names them.
     Raises: UsageError, with the place of the reference.
     """
     for index, choice in enumerate(evaluators):
         if ":" in choice.ref or choice.ref.endswith(".py"):
             raise UsageError(
                 f"{choice.ref!r} is code in a file or module, and a server runs only evaluators that are installed on it",
-                where=f"evaluators[{index}].ref",
+                where=f"{where}[{index}].ref",
                 hint="have it installed as a plugin, or score on your own machine",
             )
 

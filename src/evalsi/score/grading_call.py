@@ -1,6 +1,6 @@
 """A call for grades as it crosses from a server to a worker process, and the answer back.
 
-Its own module because both ends must agree and neither may know the other. Errors of the tree cross by their code, so
+Its own module because both ends must agree and neither may know the other. Errors of the tree cross as `CarriedError`, so
 the server answers with the same sentence as if it had graded itself.
 """
 
@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from evalsi.core.errors import EvalsiError, UsageError, error_kind, told_error
+from evalsi.core.carried_error import CarriedError
+from evalsi.core.errors import EvalsiError, UsageError
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import manifest_of
 from evalsi.evaluators.catalog import every_definition
+from evalsi.ports.closable import Closable
 from evalsi.schema import EvaluatorManifest, EvaluatorRef, JudgeSpec, Record
 from evalsi.score.grade_records import (
     Grading,
@@ -49,15 +51,8 @@ class CatalogAnswer(msgspec.Struct, tag="catalog", array_like=True):
     """What is wrong with each plugin that cannot be loaded, by its name."""
 
 
-class ErrorAnswer(msgspec.Struct, tag="error", array_like=True):
-    code: str
-    message: str
-    where: str | None
-    hint: str | None
-
-
 _CALLS = msgspec.msgpack.Decoder(GradeCall | CatalogCall)
-_ANSWERS = msgspec.msgpack.Decoder(GradeAnswer | CatalogAnswer | ErrorAnswer)
+_ANSWERS = msgspec.msgpack.Decoder(GradeAnswer | CatalogAnswer | CarriedError)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,11 +60,18 @@ class GradingTools:
     """What a worker grades with. It is made once and serves every call, on one event loop."""
 
     lend: Callable[[set[str], Mapping[str, JudgeSpec]], Mapping[str, EvalContext]] = lambda _names, _judges: {}
-    """What evaluators are lent, by the name of the judge in it, for the names that there are judges for.
+    """What evaluators are lent, by the name of the judge in it, for the names that there are judges for; "" is what those
+    are lent that name none, also where there is no judge.
 
     Raises: EvalsiError: a judge is not set up right.
     """
     limits: Panel = field(default_factory=lambda: Panel(evaluators=()))
+    lent: Sequence[Closable] = ()
+    """What is to be closed at the end."""
+
+    async def close(self) -> None:
+        for each in self.lent:
+            await each.close()
 
 
 def grade_call(
@@ -102,14 +104,14 @@ async def answer_call(body: bytes, tools: GradingTools) -> bytes:
         grading = await grade_records(panel, call.records)
         return msgspec.msgpack.encode(GradeAnswer(packed_grading(grading)))
     except EvalsiError as error:
-        return msgspec.msgpack.encode(ErrorAnswer(error.code, error.message, error.where, error.hint))
+        return msgspec.msgpack.encode(CarriedError.of(error))
 
 
 def read_grading(answer: bytes) -> Grading:
     """The grading in an answer. Raises: EvalsiError: what the worker found wrong."""
     found = _ANSWERS.decode(answer)
-    if isinstance(found, ErrorAnswer):
-        raise _error(found)
+    if isinstance(found, CarriedError):
+        raise found.as_error()
     assert isinstance(found, GradeAnswer)
     return unpacked_grading(found.packed)
 
@@ -117,8 +119,8 @@ def read_grading(answer: bytes) -> Grading:
 def read_catalog(answer: bytes) -> CatalogAnswer:
     """The catalog in an answer. Raises: EvalsiError: what the worker found wrong."""
     found = _ANSWERS.decode(answer)
-    if isinstance(found, ErrorAnswer):
-        raise _error(found)
+    if isinstance(found, CarriedError):
+        raise found.as_error()
     assert isinstance(found, CatalogAnswer)
     return found
 
@@ -132,7 +134,3 @@ def _catalog() -> CatalogAnswer:
         else:
             manifests.append(manifest_of(definition))
     return CatalogAnswer(manifests, broken)
-
-
-def _error(answer: ErrorAnswer) -> EvalsiError:
-    return told_error(error_kind(answer.code) or EvalsiError, answer.message, where=answer.where, hint=answer.hint)

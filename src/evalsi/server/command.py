@@ -12,6 +12,7 @@ import click
 import msgspec
 
 from evalsi.core.errors import MissingExtraError, UsageError
+from evalsi.schema import RewardSpec
 from evalsi.settings import Settings
 from evalsi.settings.open_door import check_door, is_on_this_machine
 from evalsi.settings.read_server_settings import placed_server_settings
@@ -141,13 +142,27 @@ def kept_settings(config: Path | None, data_dir: Path | None) -> tuple[ServerSet
     return server, settings_of(server, config, data_dir)
 
 
-def run(server: ServerSettings, settings: Settings, options: ServeOptions, warnings: list[str]) -> None:
-    """Serves until the process is told to stop. Raises: EvalsiError, OSError: it could not begin."""
+def run(
+    server: ServerSettings,
+    settings: Settings,
+    options: ServeOptions,
+    warnings: list[str],
+    *,
+    reward: RewardSpec | None = None,
+) -> None:
+    """Serves until the process is told to stop.
+
+    Args:
+        reward: What OpenRLHF's protocol is answered with; None for a server without it.
+    Raises: EvalsiError, OSError: it could not begin.
+    """
     try:
         import uvloop
+        from prometheus_client import CollectorRegistry
 
         from evalsi.server.journal import LEVELS, Journal
-        from evalsi.server.run_services import run_services
+        from evalsi.server.make_services import reward_service, run_services
+        from evalsi.server.openrlhf_route import PATH, OpenRlhfRoute
         from evalsi.server.serve import Extras, ServePlan, serve_until_told
         from evalsi.server.tls import Certificates
     except ImportError as error:
@@ -172,7 +187,14 @@ def run(server: ServerSettings, settings: Settings, options: ServeOptions, warni
     plan = ServePlan(host=host, port=port, certificates=certificates)
     with opened_runs(server, settings) as runs:
         parts = serving_parts(settings, server, limits, runs.project_of_run, no_auth=options.no_auth)
-        uvloop.run(serve_until_told(plan, parts, journal, Extras(services=run_services(runs))))
+        registry = CollectorRegistry(auto_describe=True)
+        rewards = reward_service(parts, server, registry)
+        extras = Extras(
+            services=[*run_services(runs), rewards],
+            mounts={} if reward is None else {PATH: OpenRlhfRoute(rewards, reward)},
+            collectors=[registry],
+        )
+        uvloop.run(serve_until_told(plan, parts, journal, extras))
 
 
 def address_of(listen: str) -> tuple[str, int]:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from prometheus_client.registry import Collector
+
 from evalsi.core.version import __version__
 from evalsi.server.application import Application, Readiness
 from evalsi.server.calls import Door
@@ -60,6 +62,8 @@ class Extras:
 
     services: Sequence[Any] = ()
     mounts: Mapping[str, App] = field(default_factory=dict[str, App])
+    collectors: Sequence[Collector] = ()
+    """Shown by `/metrics` beside the server's own."""
     missing: Callable[[], str] = lambda: ""
     """Why those parts cannot serve just now; empty when they can."""
 
@@ -87,6 +91,8 @@ async def serving(
         access = parts.access
         stack.callback(access.store.close)
         measures = Measures(lambda: [pool.state() for pool in parts.pools.values()])
+        for collector in extras.collectors:
+            measures.registry.register(collector)
         door = Door(
             authenticator=access.authenticator,
             admission=access.guard,

@@ -55,7 +55,7 @@ def _serve(settings: Settings, run: str, port: int, *, opens_browser: bool) -> N
         import uvloop
 
         from evalsi.server.journal import Journal
-        from evalsi.server.run_services import run_services
+        from evalsi.server.make_services import run_services
         from evalsi.server.serve import Extras, ServePlan, serve_until_told
     except ImportError as error:
         if error.name is not None and error.name.startswith("evalsi"):

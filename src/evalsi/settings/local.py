@@ -83,6 +83,8 @@ class Settings:
     """GITHUB_WORKSPACE: the folder the repository is checked out in; annotations name files from there."""
     reward_spec: Path | None = None
     """EVALSI_REWARD_SPEC: the reward spec that the functions for verl and OpenRLHF load."""
+    reward_server: str = ""
+    """EVALSI_REWARD_SERVER: address of the server that they have score; empty for this machine."""
     judge: JudgeDefaults = field(default_factory=JudgeDefaults)
     fence: AddressFence | None = None
     """Where addresses in specs may lead; a server sets it, because there it is not the operator who writes specs."""
@@ -117,6 +119,7 @@ class Settings:
             github_step_summary=Path(summary) if summary else None,
             github_workspace=Path(workspace) if workspace else None,
             reward_spec=Path(reward_spec) if reward_spec else None,
+            reward_server=env.get("EVALSI_REWARD_SERVER", ""),
             judge=judge,
             sandbox=SandboxSettings.of(env),
             environment=env,

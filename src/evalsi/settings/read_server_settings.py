@@ -34,7 +34,6 @@ LATER = frozenset(
         "otlp",
         "policies",
         "rate_limits",
-        "rewards",
         "sandbox",
         "sinks",
     }

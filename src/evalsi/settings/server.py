@@ -169,6 +169,15 @@ class EvaluateSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Most records in one call."""
 
 
+class RewardSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Calls that score rollouts for trainers."""
+
+    max_rollouts: int = 16_384
+    """Most rollouts in one call."""
+    max_inflight: int = 65_536
+    """Most rollouts that are scored or wait for it, of all calls together; a further call is told to come again."""
+
+
 class QuotaSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What a project may use. Without a number there is no limit."""
 
@@ -176,6 +185,8 @@ class QuotaSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Runs that are executed at once."""
     max_stored_runs: int | None = None
     """Runs that are kept."""
+    max_reward_rollouts: int | None = None
+    """Rollouts that are scored, or wait for it, at once."""
     judge_tokens_per_day: int | None = None
     """Tokens that judges may use in a day, which begins at midnight UTC."""
     target_tokens_per_day: int | None = None
@@ -316,6 +327,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     quotas: QuotasSettings = QuotasSettings()
     runs: RunSettings = RunSettings()
     evaluate: EvaluateSettings = EvaluateSettings()
+    rewards: RewardSettings = RewardSettings()
     worker: WorkerSettings = WorkerSettings()
     log: LogSettings = LogSettings()
     ui: PageSettings = PageSettings()

@@ -27,6 +27,7 @@ from evalsi.judges.prices import PriceTable, load_prices, shipped_prices
 from evalsi.judges.spend import Budget
 from evalsi.ports.chat_model import ChatModel
 from evalsi.ports.closable import Closable
+from evalsi.ports.reward_model import RewardModels
 from evalsi.ports.run_store import RunRow, RunStore
 from evalsi.ports.sandbox import SandboxHost
 from evalsi.results.graded_run import GradedRun, stored_run
@@ -62,7 +63,14 @@ def scoring(
         make_judge(request.judge, settings, use_cache=request.use_cache) if _wants_judge(request, settings) else None
     )
     sandbox = lent_sandbox(request.evaluators, settings)
-    context = EvalContext(judge=judge, sandbox=sandbox, seed=request.plan.seed, level=request.plan.level)
+    reward_models = lent_reward_models(request.evaluators, settings)
+    context = EvalContext(
+        judge=judge,
+        sandbox=sandbox,
+        reward_models=reward_models,
+        seed=request.plan.seed,
+        level=request.plan.level,
+    )
     panel = Panel(
         evaluators=bind_all(request.evaluators, context),
         concurrency=request.concurrency,
@@ -100,7 +108,7 @@ def scoring(
             resume=request.resume and keep,
             judges=judges,
             on_progress=on_progress,
-            close=closing(judge, sandbox),
+            close=closing(judge, sandbox, reward_models),
         )
     finally:
         if keep:
@@ -322,6 +330,21 @@ def lent_sandbox(choices: Sequence[EvaluatorRef | Definition], settings: Setting
     from evalsi.wiring.sandboxing import make_sandbox_host
 
     return make_sandbox_host(settings)
+
+
+def lent_reward_models(choices: Sequence[EvaluatorRef | Definition], settings: Settings) -> RewardModels | None:
+    """What asks reward models, if any of the evaluators has one asked. Nothing is asked yet."""
+    if not any(_requires(choice, "reward-model") for choice in choices):
+        return None
+    return make_reward_models(settings)
+
+
+def make_reward_models(settings: Settings) -> RewardModels:
+    from evalsi.infra.models.reward_models import RewardModelAccess, RewardModelClients
+
+    return RewardModelClients(
+        RewardModelAccess(secret=settings.secret, proxy=settings.proxy or None, fence=settings.fence)
+    )
 
 
 def closing(*lent: Closable | None) -> Callable[[], Awaitable[None]] | None:

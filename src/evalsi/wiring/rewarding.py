@@ -1,10 +1,10 @@
-"""Builds what scores rewards: a spec and settings in, a `RewardScorer` out. Faces and the server come through here."""
+"""Builds what scores rewards: a spec and settings in, a `BatchScorer` out. Faces and the server come through here."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from evalsi.core.errors import InvalidSpecError, StoreError
+from evalsi.core.errors import InvalidSpecError, StoreError, UnknownNameError
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import bind
@@ -12,12 +12,13 @@ from evalsi.judges.judge import ModelJudge
 from evalsi.ports.closable import Closable
 from evalsi.ports.reply_cache import ReplyCache
 from evalsi.reward.check_spec import CheckedComponent, check_spec
+from evalsi.reward.reward_call import RewardWorkshop
 from evalsi.reward.reward_plan import RewardPart, RewardPlan
-from evalsi.reward.score_rollouts import RewardScorer
-from evalsi.schema import RewardOnError, RewardSpec
+from evalsi.reward.score_rollouts import BatchScorer
+from evalsi.schema import JudgeSpec, RewardOnError, RewardSpec
 from evalsi.score.request import JudgeChoice, judge_of
 from evalsi.settings import Settings
-from evalsi.wiring import make_judge
+from evalsi.wiring import judge_choice, make_judge, make_reward_models
 from evalsi.wiring.sandboxing import make_sandbox_host
 
 _USUAL_DEADLINE_S = 60.0
@@ -25,12 +26,18 @@ _CONCURRENCY = 64
 
 
 def make_reward_scorer(
-    spec: RewardSpec, settings: Settings, *, judge: JudgeChoice | Mapping[str, Any] | None = None
-) -> RewardScorer:
+    spec: RewardSpec,
+    settings: Settings,
+    *,
+    judge: JudgeChoice | Mapping[str, Any] | None = None,
+    may_ask_addresses: bool = True,
+) -> BatchScorer:
     """A scorer that is ready; the caller closes it.
 
     Args:
-        judge: Which judge the components that need one ask. By default the one that the spec names as "provider/model", else the default of the settings.
+        judge: Which judge the components that need one ask. By default the one that the spec names as "provider/model", else
+            the default of the settings.
+        may_ask_addresses: Whether components may have reward models asked at addresses of their own.
 
     Raises: EvalsiError: whatever is wrong with the spec, its evaluators or the judge. Nothing has been asked then.
     """
@@ -38,7 +45,9 @@ def make_reward_scorer(
     asked = any("judge" in one.definition.requires for one in checked)
     lent = _judge(spec, settings, judge) if asked else None
     sandbox = make_sandbox_host(settings) if any("sandbox" in one.definition.requires for one in checked) else None
-    context = EvalContext(judge=lent, sandbox=sandbox)
+    asks = may_ask_addresses and any("reward-model" in one.definition.requires for one in checked)
+    reward_models = make_reward_models(settings) if asks else None
+    context = EvalContext(judge=lent, sandbox=sandbox, reward_models=reward_models)
     parts = tuple(_part(one, context) for one in checked)
     plan = RewardPlan(
         name=spec.name or "reward",
@@ -48,7 +57,7 @@ def make_reward_scorer(
         clip=spec.clip,
         deadline_s=_USUAL_DEADLINE_S if spec.deadline is None else spec.deadline,
         reference_field=spec.reference_field,
-        judge="" if lent is None else lent.name,
+        judge="" if lent is None else f"{lent.name} {lent.fingerprint}",
     )
     panel = Panel(
         evaluators=tuple(part.evaluator for part in parts),
@@ -56,9 +65,22 @@ def make_reward_scorer(
         asking_deadline_s=plan.deadline_s,
         concurrency=_CONCURRENCY,
     )
-    to_close: list[Closable] = [each for each in (lent, sandbox) if each is not None]
+    to_close: list[Closable] = [each for each in (lent, sandbox, reward_models) if each is not None]
     cache = None if spec.disable_cache else _cache(settings)
-    return RewardScorer(plan, panel, cache, lent=to_close)
+    return BatchScorer(plan, panel, cache, lent=to_close)
+
+
+def reward_workshop(settings: Settings) -> RewardWorkshop:
+    """What a worker of a server scores rewards with. A spec may name the judges of its project, and no others."""
+
+    def make(spec: RewardSpec, judges: Mapping[str, JudgeSpec], default_judge: str) -> BatchScorer:
+        name = spec.judge or default_judge
+        if name and name not in judges:
+            raise UnknownNameError("judge", name, judges, where="spec.judge")
+        judge = judge_choice(judges[name]) if name else JudgeChoice()
+        return make_reward_scorer(spec, settings, judge=judge, may_ask_addresses=False)
+
+    return RewardWorkshop(make=make)
 
 
 def _part(checked: CheckedComponent, context: EvalContext) -> RewardPart:

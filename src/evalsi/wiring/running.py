@@ -59,6 +59,7 @@ from evalsi.wiring import (
     closing,
     judge_choice,
     judge_manifests,
+    lent_reward_models,
     lent_sandbox,
     local_store,
     make_judge,
@@ -149,7 +150,8 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
     judges = _Judges(spec, settings, use_cache=options.use_cache)
     plan = _summary_plan(spec)
     sandbox = lent_sandbox(document.evaluators.refs, settings)
-    main = EvalContext(judge=judges.main, sandbox=sandbox, level=plan.level)
+    reward_models = None if settings.fence is not None else lent_reward_models(document.evaluators.refs, settings)
+    main = EvalContext(judge=judges.main, sandbox=sandbox, reward_models=reward_models, level=plan.level)
     contexts = {name: replace(main, judge=judge) for name, judge in judges.named.items()}
     panel = Panel(evaluators=bind_all(document.evaluators.refs, main, contexts), concurrency=concurrency)
     if target is not None:
@@ -208,7 +210,7 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
         judges=judges.manifests,
         on_progress=options.on_progress,
         stopped=options.stopped,
-        close=closing(judges, sandbox),
+        close=closing(judges, sandbox, reward_models),
     )
 
 
@@ -238,7 +240,8 @@ def rescoring(request: RescoreRequest, settings: Settings, options: RunOptions) 
         judge = make_judge(request.judge, settings, use_cache=options.use_cache)
     judges = judge_manifests(judge, request.judge, settings)
     sandbox = lent_sandbox(request.evaluators, settings)
-    context = EvalContext(judge=judge, sandbox=sandbox, seed=plan.seed, level=plan.level)
+    reward_models = lent_reward_models(request.evaluators, settings)
+    context = EvalContext(judge=judge, sandbox=sandbox, reward_models=reward_models, seed=plan.seed, level=plan.level)
     panel = Panel(
         evaluators=bind_all(request.evaluators, context),
         concurrency=options.concurrency or DEFAULT_CONCURRENCY,
@@ -275,7 +278,7 @@ def rescoring(request: RescoreRequest, settings: Settings, options: RunOptions) 
             judges=judges,
             on_progress=options.on_progress,
             stopped=options.stopped,
-            close=closing(judge, sandbox),
+            close=closing(judge, sandbox, reward_models),
         )
     finally:
         store.close()

@@ -29,6 +29,8 @@ from evalsi.wiring.store_address import store_address
 
 JUDGE_POOL_WORKERS = 4
 """Processes of the judge pool. Each asks many judges at once; several keep long calls from holding up others."""
+REWARD_POOL_WORKERS = 4
+"""Processes of the reward pool, each at one batch. Several, so that a batch that takes long leaves room for others."""
 
 
 def grading_tools(settings: Settings, *, record_deadline_s: float) -> GradingTools:
@@ -37,10 +39,13 @@ def grading_tools(settings: Settings, *, record_deadline_s: float) -> GradingToo
     Args:
         record_deadline_s: Seconds one computing evaluator may take over one record; then that record alone is an ERROR.
     """
+    from evalsi.wiring.sandboxing import make_sandbox_host
+
+    sandbox = make_sandbox_host(settings)
     made: dict[bytes, EvalContext] = {}
 
     def lend(names: set[str], judges: Mapping[str, JudgeSpec]) -> Mapping[str, EvalContext]:
-        lent: dict[str, EvalContext] = {}
+        lent = {"": EvalContext(sandbox=sandbox)}
         for name in names:
             spec = judges.get(name)
             if spec is None and (name or not (settings.judge.provider or settings.judge.model)):
@@ -49,11 +54,12 @@ def grading_tools(settings: Settings, *, record_deadline_s: float) -> GradingToo
             if key not in made:
                 from evalsi.wiring import judge_choice, make_judge
 
-                made[key] = EvalContext(judge=make_judge(judge_choice(spec) if spec else JudgeChoice(), settings))
+                judge = make_judge(judge_choice(spec) if spec else JudgeChoice(), settings)
+                made[key] = EvalContext(judge=judge, sandbox=sandbox)
             lent[name] = made[key]
         return lent
 
-    return GradingTools(lend=lend, limits=Panel(evaluators=(), deadline_s=record_deadline_s))
+    return GradingTools(lend=lend, limits=Panel(evaluators=(), deadline_s=record_deadline_s), lent=(sandbox,))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,15 +113,18 @@ def serving_parts(
     limits = limits or ServingLimits()
     environment = {**settings.environment, "EVALSI_DIR": str(settings.directory.absolute())}
     # The interpreter of this process, whatever PATH says.
-    command = (sys.executable, "-m", "evalsi.worker", "grading", str(limits.record_deadline_s))
+    grading = (sys.executable, "-m", "evalsi.worker", "grading", str(limits.record_deadline_s))
 
-    def pool(name: str, workers: int, spare: int) -> WorkerProcesses:
+    rewarding = (sys.executable, "-m", "evalsi.worker", "rewards")
+
+    def pool(name: str, workers: int, spare: int, command: Sequence[str] = grading) -> WorkerProcesses:
         plan = PoolPlan(name=name, command=command, environment=environment, workers=workers, spare=spare)
         return WorkerProcesses(plan)
 
     pools = {
         "cpu": pool("cpu", limits.workers or available_processors(), 1),
         "judge": pool("judge", JUDGE_POOL_WORKERS, 0),
+        "reward": pool("reward", REWARD_POOL_WORKERS, 0, rewarding),
     }
     database = open_sql_database(store_address(server, settings))
     access = access_parts(server, SqlAccessStore(database), project_of_run or _no_run, no_auth=no_auth)

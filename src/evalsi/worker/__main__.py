@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-KINDS = {"grading": "evalsi.worker.grading", "runs": "evalsi.worker.runs"}
+KINDS = {"grading": "evalsi.worker.grading", "rewards": "evalsi.worker.rewards", "runs": "evalsi.worker.runs"}
 """Kind -> the module whose `main(arguments)` serves it."""
 
 
