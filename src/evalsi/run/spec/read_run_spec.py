@@ -134,9 +134,9 @@ def _without_zeros(value: Any) -> Any:
     if not isinstance(value, msgspec.Struct):
         return value
     changes: dict[str, Any] = {}
-    for field in msgspec.structs.fields(value):
-        held = getattr(value, field.name)
-        changes[field.name] = field.default if held == field.default else _without_zeros(held)
+    for each in msgspec.structs.fields(value):
+        held = getattr(value, each.name)
+        changes[each.name] = each.default if held == each.default else _without_zeros(held)
     return msgspec.structs.replace(value, **changes)
 
 
