@@ -56,7 +56,7 @@ def test_records_are_taken_as_they_are_needed(url: str) -> None:
     assert taken < 3000
 
 
-def test_a_client_works_inside_a_running_loop_and_from_many_threads(url: str) -> None:
+def test_one_client_serves_a_running_loop_and_many_threads_at_once(url: str) -> None:
     counts: list[int] = []
 
     async def in_a_loop() -> int:
