@@ -4,7 +4,8 @@
 
 CONTROL is the descriptor of a socket to the host. The agent says "ready", or why it cannot be, and then gets one
 connection at a time, passed over the socket; each becomes a cell. When the host closes the socket, or dies, the agent
-ends, and with it, where it is process 1, everything inside.
+ends, and with it, where it is process 1, everything inside. Behind a kernel of its own nothing can be passed, so there the
+agent is the one cell that there will be, and CONTROL is its connection.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PRELOADED = (
 def main() -> NoReturn:
     """Never returns."""
     control, kind, disk, counted, preload, readable, *join = sys.argv[1:]
-    channel = Channel(int(control))
+    channel = Channel(_out_of_the_way(int(control)))
     try:
         for group in join:  # opened by the host, whose right to add a process counts
             os.write(int(group), b"0")
@@ -41,7 +42,7 @@ def main() -> NoReturn:
             kind=kind, disk=disk, readable=tuple(filter(None, readable.split(":"))), counted=counted == "1"
         )
         surroundings = fence.Fence(shape)
-        if not surroundings.has_namespaces:
+        if not surroundings.has_own_tree:
             surroundings.enclose_agent()
         if preload == "1":
             import importlib
@@ -59,7 +60,14 @@ def main() -> NoReturn:
     null = os.open("/dev/null", os.O_RDWR)
     os.dup2(null, 2)
     channel.send(["ready", surroundings.landlock_version])
+    if surroundings.has_own_kernel:
+        cell.serve(channel, surroundings)
     _make_cells(channel, surroundings)
+
+
+def _out_of_the_way(descriptor: int) -> int:
+    """Standard input may be the one way in; a program's streams take its number."""
+    return descriptor if descriptor > 2 else os.dup(descriptor)
 
 
 def _hide() -> None:

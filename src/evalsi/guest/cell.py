@@ -116,7 +116,7 @@ class _Cell:
 
     def clear(self) -> None:
         """Where the files lie in a folder of the host, they go with the cell; a mount goes by itself."""
-        if not self._fence.has_namespaces:
+        if not self._fence.has_own_tree:
             workspace.remove_everything(self._place)
             os.rmdir(self._place)
 

@@ -1,10 +1,13 @@
 """What a cell is fenced in by, and how: the one place where a process gives up what it could do.
 
-There are two fences. NAMESPACES gives a cell its own processes, network, mounts, users, names and shared memory, one
+There are three fences. NAMESPACES gives a cell its own processes, network, mounts, users, names and shared memory, one
 size-limited file system, and Landlock and seccomp on top. LANDLOCK has the last two alone, for machines that refuse
 namespaces; there the file system is a folder of the host, and signals stay inside only where the kernel scopes them.
+OWN_KERNEL is for a cell that has a kernel to itself: the fence is that kernel, and inside it the cell keeps the rights of
+root and programs run as an ordinary user, with what this kernel has of Landlock and seccomp.
 """
 
+import errno
 import os
 import resource
 import time
@@ -13,6 +16,7 @@ from evalsi.guest import landlock, linux, seccomp
 
 NAMESPACES = "namespaces"
 LANDLOCK = "landlock"
+OWN_KERNEL = "own-kernel"
 PROCESSES = "/sandbox/proc"
 """Where a cell in namespaces mounts its processes; /proc leads there. As for its files, the rule is on the folder above."""
 
@@ -23,6 +27,7 @@ _SYSTEM = (
 """Of the host's own tree only what programs need to start: nothing of /etc that is about people or secrets."""
 _DEVICES = ("/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _OPEN_FILES = 256
+_PROGRAM_USER = 1000
 _VICTIM = b"500"
 
 
@@ -65,22 +70,24 @@ class Fence:
         self.shape = shape
         self.landlock_version = landlock.version()
         self.has_namespaces = shape.kind == NAMESPACES
-        # In namespaces there is nothing in the tree that was not put there to be read.
-        readable = ("/",) if self.has_namespaces else (*_SYSTEM, *_DEVICES, *shape.readable)
+        self.has_own_kernel = shape.kind == OWN_KERNEL
+        self.has_own_tree = self.has_namespaces or self.has_own_kernel
+        # In a tree of our own there is nothing that was not put there to be read.
+        readable = ("/",) if self.has_own_tree else (*_SYSTEM, *_DEVICES, *shape.readable)
         self._cell = self._program = self._reader = -1
         if self.landlock_version:
             # The host's /proc is for the cell alone, which looks there for what a program left.
-            seen = readable if self.has_namespaces else (*readable, "/proc")
+            seen = readable if self.has_own_tree else (*readable, "/proc")
             # A rule on a mount's own root is not met by what is mounted there later; one on the folder above is.
-            disk = shape.disk.rpartition("/")[0] if self.has_namespaces else shape.disk
+            disk = shape.disk.rpartition("/")[0] if self.has_own_tree else shape.disk
             writable = (disk, "/dev/null")
             self._cell = landlock.make_ruleset(self.landlock_version, readable=seen, writable=writable)
             self._program = landlock.make_ruleset(self.landlock_version, readable=readable, writable=writable)
             self._reader = landlock.make_ruleset(
                 self.landlock_version, readable=(*readable, disk), writable=("/dev/null",)
             )
-        families = (seccomp.UNIX, seccomp.INET, seccomp.INET6) if self.has_namespaces else ()
-        self._filter = seccomp.assemble(socket_families=families, shared_memory=shape.counted and self.has_namespaces)
+        families = (seccomp.UNIX, seccomp.INET, seccomp.INET6) if self.has_own_tree else ()
+        self._filter = seccomp.assemble(socket_families=families, shared_memory=shape.counted and self.has_own_tree)
         self._user, self._group = os.getuid(), os.getgid()
 
     @property
@@ -99,6 +106,11 @@ class Fence:
 
     def prepare_cell(self, limits: CellLimits) -> str:
         """Called in a new cell: its mounts. The folder that holds the cell's files."""
+        flags = linux.NO_SETUID | linux.NO_DEVICES
+        if self.has_own_kernel:
+            _mount_disk(self.shape.disk, flags, limits)
+            os.chown(self.shape.disk, _PROGRAM_USER, _PROGRAM_USER)
+            return self.shape.disk
         if not self.has_namespaces:
             linux.die_with_parent()
             linux.adopt_orphans()
@@ -111,31 +123,39 @@ class Fence:
         _write("/proc/self/gid_map", b"%d %d 1" % (self._group, self._group))
         linux.set_dumpable(False)
         linux.keep_mounts_private()
-        flags = linux.NO_SETUID | linux.NO_DEVICES
-        linux.mount("tmpfs", self.shape.disk, flags, f"size={limits.disk_mib}m,nr_inodes={limits.files + 8},mode=0700")
+        _mount_disk(self.shape.disk, flags, limits)
         linux.mount("proc", PROCESSES, flags | linux.NO_EXEC, "hidepid=invisible")
         return self.shape.disk
 
     def enclose_cell(self, limits: CellLimits) -> None:
         """Called in a cell once its mounts are there. All that its programs can inherit is set here, once."""
-        _mark_as_victim()
-        linux.drop_capabilities()
-        linux.forgo_privileges()
-        if self._cell >= 0:
-            landlock.enter(self._cell)
+        if self.has_own_kernel:
+            # Files are made as the programs' user; the real user stays root's, whom programs cannot signal or trace.
+            os.setgroups([])
+            os.setegid(_PROGRAM_USER)
+            os.seteuid(_PROGRAM_USER)
+        else:
+            _mark_as_victim()
+            linux.drop_capabilities()
+            linux.forgo_privileges()
+            if self._cell >= 0:
+                landlock.enter(self._cell)
         bounds = {
             resource.RLIMIT_CORE: 0,
             resource.RLIMIT_FSIZE: limits.disk_mib << 20,
             resource.RLIMIT_NOFILE: _OPEN_FILES,
-            resource.RLIMIT_MSGQUEUE: 0,
-            resource.RLIMIT_MEMLOCK: 1 << 16,
         }
+        if not self.has_own_kernel:  # where it is all counted together, and gVisor refuses to be told
+            bounds |= {resource.RLIMIT_MSGQUEUE: 0, resource.RLIMIT_MEMLOCK: 1 << 16}
         for which, bound in bounds.items():
             resource.setrlimit(which, (bound, bound))
-        linux.install_filter(self._filter)
+        if not self.has_own_kernel:
+            linux.install_filter(self._filter)
 
     def enclose_program(self, limits: CellLimits, *, read_only: bool, memory_by_process: bool) -> None:
         """Called in the child that becomes a program: what the cell itself must not be under."""
+        if self.has_own_kernel:
+            _become_ordinary()
         linux.set_dumpable(True)
         resource.setrlimit(resource.RLIMIT_NPROC, (limits.processes, limits.processes))
         # The first limit ends it by a signal that says why; the second is for a program that ignores the first.
@@ -144,15 +164,35 @@ class Fence:
             resource.setrlimit(resource.RLIMIT_AS, (limits.memory_mib << 20, limits.memory_mib << 20))
         if read_only:
             landlock.enter(self._reader)
-        elif not self.has_namespaces:
+        elif not self.has_namespaces and self._program >= 0:
             landlock.enter(self._program)  # a domain below the cell's, so that no signal reaches the cell
+        if self.has_own_kernel:
+            linux.install_filter(self._filter)
 
     def end_all(self) -> None:
         """Called in a cell: every process in it but itself is killed, and all that it can wait for but the eldest."""
-        if self.has_namespaces or landlock.scopes_signals(self.landlock_version):
+        if self.has_own_tree or landlock.scopes_signals(self.landlock_version):
             _kill_every()
         else:
             _sweep_descendants()
+
+
+def _mount_disk(place: str, flags: int, limits: CellLimits) -> None:
+    options = f"size={limits.disk_mib}m,mode=0700"
+    try:
+        linux.mount("tmpfs", place, flags, f"{options},nr_inodes={limits.files + 8}")
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        linux.mount("tmpfs", place, flags, options)  # gVisor's kernel does not count files
+
+
+def _become_ordinary() -> None:
+    os.seteuid(0)
+    os.setresgid(_PROGRAM_USER, _PROGRAM_USER, _PROGRAM_USER)
+    os.setresuid(_PROGRAM_USER, _PROGRAM_USER, _PROGRAM_USER)
+    linux.drop_capabilities()
+    linux.forgo_privileges()
 
 
 def _kill_every() -> None:

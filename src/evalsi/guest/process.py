@@ -5,9 +5,12 @@ The parent is the only one that learns the exit status, and the program holds no
 
 from __future__ import annotations
 
+import _socket
 import os
 import select
 import time
+
+from evalsi.guest.child_end import ChildEnd
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what types come from takes longer to import than all of ours
@@ -103,6 +106,17 @@ def run_child(
     )
 
 
+def _has_ended(connection: int) -> bool:
+    """Whether a readable connection is at its end; gVisor reports the end of one to the host as data that is none."""
+    peeking = _socket.socket(fileno=os.dup(connection))
+    try:
+        return not peeking.recv(1, _socket.MSG_PEEK)
+    except OSError:
+        return False
+    finally:
+        peeking.close()
+
+
 def _reap(child: int) -> tuple[int, float, int]:
     """Status of the program; processor seconds and largest memory of it and what it left. All of them are dead by now."""
     _, status, usage = os.wait4(child, 0)
@@ -137,10 +151,10 @@ class _Watch:
         self._bounds = bounds
         self._host = host
         self._said = dict.fromkeys(streams.values(), 0)
-        self._ended = os.pidfd_open(child)
+        self._end = ChildEnd(child)
         self._poll = select.poll()
-        self._poll.register(self._ended, select.POLLIN)
-        self._poll.register(host, select.POLLRDHUP)
+        self._poll.register(self._end.descriptor, select.POLLIN)
+        self._poll.register(host, select.POLLIN | select.POLLRDHUP)
         for stream in streams:
             self._poll.register(stream, select.POLLIN)
         os.set_blocking(stdin, False)
@@ -161,12 +175,14 @@ class _Watch:
             if has_ended and not events:
                 return False
             for descriptor, event in events:
-                if descriptor == self._ended:
-                    has_ended = True
-                    self._poll.unregister(self._ended)
+                if descriptor == self._end.descriptor:
+                    if self._end.has_come():
+                        has_ended = True
+                        self._poll.unregister(self._end.descriptor)
                 elif descriptor == self._host:
-                    if event & _POLL_HANG_UP:
+                    if event & _POLL_HANG_UP or _has_ended(self._host):
                         raise HostGoneError
+                    self._poll.modify(self._host, select.POLLRDHUP)  # the next request is here already, and has to wait
                 elif descriptor == self._stdin:
                     self._feed()
                 elif descriptor in self._streams:
@@ -180,7 +196,7 @@ class _Watch:
         for stream in self._streams:
             os.close(stream)
         self._streams = {}
-        os.close(self._ended)
+        self._end.close()
 
     def _feed(self) -> None:
         try:

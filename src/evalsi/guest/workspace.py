@@ -147,11 +147,20 @@ def _open_folders(names: list[str], *, make: bool) -> int:
                     os.mkdir(name, 0o755, dir_fd=folder)
                 except FileExistsError:
                     pass
-            inner = os.open(name, _FOLDER, dir_fd=folder)
+            inner = _open_folder(name, folder)
         finally:
             os.close(folder)
         folder = inner
     return folder
+
+
+def _open_folder(name: str, folder: int) -> int:
+    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    inner = os.open(name, _FOLDER, dir_fd=folder)
+    if not os.path.samestat(found, os.fstat(inner)):  # gVisor follows a link here in spite of O_NOFOLLOW
+        os.close(inner)
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    return inner
 
 
 def _remove_file(name: str, folder: int) -> None:

@@ -36,6 +36,8 @@ class SandboxSettings:
 
     drivers: tuple[str, ...] = ()
     """EVALSI_SANDBOX_DRIVERS: the kinds of sandbox that may be used, comma-separated; all by default."""
+    gvisor: Path | None = None
+    """EVALSI_SANDBOX_RUNSC: the program of gVisor; by default the system's."""
     bubblewrap: Path | None = None
     """EVALSI_SANDBOX_BWRAP: the bubblewrap program; by default the system's, else that of the extra `sandbox`."""
     python: str = ""
@@ -46,12 +48,16 @@ class SandboxSettings:
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "SandboxSettings":
         names = environment.get("EVALSI_SANDBOX_DRIVERS", "").split(",")
-        program, group = environment.get("EVALSI_SANDBOX_BWRAP"), environment.get("EVALSI_SANDBOX_CGROUP")
+
+        def path(name: str) -> Path | None:
+            return Path(environment[name]) if environment.get(name) else None
+
         return cls(
             drivers=tuple(name.strip() for name in names if name.strip()),
-            bubblewrap=Path(program) if program else None,
+            gvisor=path("EVALSI_SANDBOX_RUNSC"),
+            bubblewrap=path("EVALSI_SANDBOX_BWRAP"),
             python=environment.get("EVALSI_SANDBOX_PYTHON", ""),
-            control_group=Path(group) if group else None,
+            control_group=path("EVALSI_SANDBOX_CGROUP"),
         )
 
 

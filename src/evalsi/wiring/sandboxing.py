@@ -20,6 +20,7 @@ def make_sandbox_host(settings: Settings) -> SandboxHost:
             raise UnknownNameError("sandbox driver", name, DRIVERS)
     options = LadderOptions(
         drivers=chosen.drivers,
+        gvisor=chosen.gvisor,
         bubblewrap=chosen.bubblewrap,
         python=chosen.python or None,
         control_group=chosen.control_group,

@@ -29,6 +29,7 @@ IS_ROOT = os.geteuid() == 0
 HAS_GROUPS = find_control_groups(None).groups is not None
 
 WAYS: dict[str, tuple[str, ...]] = {
+    "gvisor": ("gvisor",),
     "bubblewrap": ("bubblewrap",),
     "bubblewrap, no groups": ("bubblewrap", "--without-groups"),
     "bubblewrap, no Landlock": ("bubblewrap", "--without-landlock"),
@@ -46,6 +47,12 @@ RUNG_WITHOUT_ITS_KERNEL: dict[str, tuple[str, ...]] = {
 
 def missing(words: tuple[str, ...]) -> str:
     """What this machine lacks for a way of running; "" where it lacks nothing."""
+    if words[0] == "gvisor" and shutil.which("runsc") is None:
+        return "gVisor is not installed"
+    if words[0] == "gvisor" and not IS_ROOT:
+        return "gVisor needs root"
+    if words[0] == "gvisor" and not HAS_GROUPS:
+        return "there are no control groups"
     if words[0] == "bubblewrap" and shutil.which("bwrap") is None:
         return "bubblewrap is not installed"
     if (
@@ -94,8 +101,10 @@ def has_groups(way: str) -> bool:
 @pytest.mark.parametrize("name", hostile.EVERY)
 def test_a_hostile_program_gets_nothing(way: str, name: str) -> None:
     result = findings(way)["programs"][name]
-    if name in hostile.LIMITED_DISK and way.startswith("landlock"):
-        pytest.skip("the workspace is a folder of the host, as the report says")
+    if name in hostile.LIMITED_DISK and not way.startswith("bubblewrap"):
+        pytest.skip("files are not counted, as the report says")
+    if name in hostile.HARMLESS_IN_A_KERNEL_OF_ITS_OWN and way == "gvisor":
+        pytest.skip("what it gets is of its own kernel, and the host is seen to be unchanged")
     assert result["leaks"] == [], result
     assert not result["told"], result
     assert result["outcome"] != "runner_failure", result
@@ -124,7 +133,12 @@ def test_only_the_kernels_word_says_how_a_program_ended(way: str, name: str) -> 
 )
 def test_what_does_not_end_is_ended(way: str, name: str) -> None:
     result = findings(way)["programs"][name]
-    assert result["outcome"] == "timeout", result
+    if name == "storm_of_forks" and way == "gvisor":
+        assert result["outcome"] == "denied", (
+            result
+        )  # gVisor's own kernel does not count: the control group ends all of it
+    else:
+        assert result["outcome"] == "timeout", result
     assert result["duration_s"] < 20
 
 
@@ -139,7 +153,10 @@ def test_memory_that_many_processes_take_is_counted_together_or_the_report_says_
     everything = findings(way)
     if has_groups(way):
         for name in hostile.COUNTED if way.startswith("bubblewrap") else ("memory_of_many_processes",):
-            assert everything["programs"][name]["outcome"] == "oom", name
+            # In gVisor pages are slow to come by, so time may be what runs out.
+            assert everything["programs"][name]["outcome"] in (("oom", "timeout") if way == "gvisor" else ("oom",)), (
+                name
+            )
         assert not any("per process, not" in note for note in everything["notes"])
     else:
         assert any("memory is limited per process" in note for note in everything["notes"])

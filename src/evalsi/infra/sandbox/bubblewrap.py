@@ -11,13 +11,15 @@ from pathlib import Path
 
 from evalsi.guest import fence
 from evalsi.infra.sandbox.carried_agent import CarriedAgent
-from evalsi.infra.sandbox.rung import StartOrder
+from evalsi.infra.sandbox.rung import StartOrder, Weight
 from evalsi.infra.sandbox.start_process import start_process
 from evalsi.schema import IsolationLevel
 
 _DISK = "/sandbox/disk"
 _AGENT = "/.evalsi"
-_WRITTEN_TO = {"/tmp": "tmp", "/var/tmp": "tmp", "/dev/shm": "tmp"}  # noqa: S108 - paths inside the sandbox
+SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
+"""Where a distribution has programs and libraries; the later ones are links into the first on most."""
+WRITTEN_TO = {"/tmp": "tmp", "/var/tmp": "tmp", "/dev/shm": "tmp"}  # noqa: S108 - paths inside the sandbox
 """Where programs expect to write, and the folder of the cell's own file system that each leads to."""
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "nsswitch.conf", "mime.types")
@@ -38,6 +40,9 @@ class Bubblewrap:
     driver = "bubblewrap"
     level = IsolationLevel.NAMESPACED
     remedy = "install bubblewrap (apt install bubblewrap, or pip install 'evalsi[sandbox]') and allow user namespaces"
+    weight = Weight()
+    has_one_cell = False
+    needs_groups = False
 
     def __init__(self, program: Path | None = None) -> None:
         self._program = program or _installed()
@@ -76,6 +81,9 @@ class Bubblewrap:
             for descriptor in carried:
                 os.close(descriptor)
 
+    def walls(self, landlock_version: int) -> str:
+        return f"system calls: seccomp; files: mounts, Landlock {landlock_version}"
+
     def notes(self, landlock_version: int) -> list[str]:
         return [] if landlock_version else ["the kernel has no Landlock: mounts and seccomp stand alone"]
 
@@ -86,7 +94,7 @@ class Bubblewrap:
             "--as-pid-1", "--new-session", "--clearenv", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox",
             "--cap-drop", "ALL",
         ]  # fmt: skip
-        for path in ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32"):
+        for path in SYSTEM_FOLDERS:
             if Path(path).is_symlink():
                 options += ["--symlink", str(Path(path).readlink()), path]
             elif Path(path).is_dir():
@@ -108,7 +116,7 @@ class Bubblewrap:
         for number, name in enumerate(("stdin", "stdout", "stderr")):
             options += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
         options += ["--symlink", "/proc/self/fd", "/dev/fd", "--dir", _DISK, "--dir", "/var"]
-        for path, inside in _WRITTEN_TO.items():
+        for path, inside in WRITTEN_TO.items():
             options += ["--symlink", f"{_DISK}/{inside}", path]
         return [*options, "--remount-ro", "/", "--chdir", "/"]
 

@@ -104,6 +104,20 @@ def execution_of(reply: list[wire.Value], limits: SandboxLimits, *, ran_out_of_m
             raise unexpected(reply)
 
 
+def took_the_sandbox(limits: SandboxLimits, *, memory_kills: int, process_refusals: int) -> Execution | None:
+    """How a program ended that took the sandbox with it by wanting too much; None where it was not the program.
+
+    Args:
+        memory_kills, process_refusals: Those of the sandbox's control group while the program ran.
+    """
+    if memory_kills:
+        return Execution(outcome=SandboxOutcome.OUT_OF_MEMORY, reason=f"the sandbox used its {limits.memory_mib} MiB")
+    if process_refusals:
+        reason = f"it wanted far more than {limits.processes} processes, and its sandbox was ended"
+        return Execution(outcome=SandboxOutcome.DENIED, reason=reason)
+    return None
+
+
 def _ending(
     code: int, timed_out: bool, cpu_s: float, limits: SandboxLimits, *, ran_out_of_memory: bool
 ) -> tuple[SandboxOutcome, str]:

@@ -15,6 +15,7 @@ from evalsi.infra.sandbox.cell_messages import (
     files_value,
     open_request,
     read_files_reply,
+    took_the_sandbox,
     unexpected,
 )
 from evalsi.infra.sandbox.connection import Connection
@@ -46,7 +47,7 @@ async def open_cell(
     opening = open_request(spec.limits, spec.environment, spec.files, archive)
     if slot.group is not None:
         try:
-            slot.group.bound(spec.limits)
+            slot.group.bound(spec.limits, slot.weight)
         except OSError as error:
             raise SandboxError(f"the control group refuses the limits: {error.strerror}") from error
     connection = slot.connect()
@@ -146,9 +147,9 @@ class CellSandbox:
         request = command_request(command, limits)
         async with self._turn:
             ended = False
+            kills, refusals = (0, 0) if self._is_gone else (self._slot.memory_kills(), self._slot.process_refusals())
             try:
                 self._check_alive()
-                kills = self._memory_kills()
                 wait_s = min(limits.wall_s, command.deadline_s or limits.wall_s) + GRACE_S
                 ends_at = asyncio.get_running_loop().time() + wait_s
                 await self._connection.send(request)
@@ -159,12 +160,13 @@ class CellSandbox:
                         case ["said", int(stream), bytes(data)] if stream in _STREAMS:
                             yield OutputPiece(_STREAMS[stream], data)
                         case _:
-                            execution = execution_of(reply, limits, ran_out_of_memory=self._memory_kills() > kills)
+                            execution = execution_of(reply, limits, ran_out_of_memory=self._slot.memory_kills() > kills)
                             ended = True
                             yield execution
             except (SandboxError, TimeoutError) as error:
                 reason = "the sandbox did not answer in time" if isinstance(error, TimeoutError) else str(error)
-                yield Execution(outcome=SandboxOutcome.RUNNER_FAILURE, reason=reason)
+                own = None if self._is_gone else self._taken_by_program(kills, refusals)
+                yield own or Execution(outcome=SandboxOutcome.RUNNER_FAILURE, reason=reason)
             finally:
                 if not ended:
                     await self.destroy()
@@ -187,8 +189,12 @@ class CellSandbox:
         if self._is_gone:
             raise SandboxError("the sandbox is destroyed")
 
-    def _memory_kills(self) -> int:
-        return self._slot.group.memory_kills() if self._slot.group is not None else 0
+    def _taken_by_program(self, kills: int, refusals: int) -> Execution | None:
+        return took_the_sandbox(
+            self._spec.limits,
+            memory_kills=self._slot.memory_kills() - kills,
+            process_refusals=self._slot.process_refusals() - refusals,
+        )
 
 
 def _with_output(execution: Execution, stdout: bytes, stderr: bytes) -> Execution:

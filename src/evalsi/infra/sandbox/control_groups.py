@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from evalsi.infra.sandbox.rung import Weight
 from evalsi.ports.sandbox import SandboxLimits
 
 _PROBE_BYTES = 32 << 20
 _NAME = "evalsi-"
-_OVERHEAD_BYTES = 24 << 20
-"""What the agent and the cell weigh themselves."""
-_OVERHEAD_PROCESSES = 4
 _ALLOCATE = (
     "import os,sys\nfor g in sys.argv[1:]: os.write(int(g), b'0')\nx = bytearray(96 << 20)\n"
     "for i in range(0, len(x), 4096): x[i] = 1\n"
@@ -31,7 +29,7 @@ _ALLOCATE = (
 class ControlGroup(Protocol):
     """The group of one sandbox."""
 
-    def bound(self, limits: SandboxLimits) -> None:
+    def bound(self, limits: SandboxLimits, weight: Weight) -> None:
         """Raises: OSError: the kernel refuses the limit, as it does below what is in use."""
         ...
 
@@ -41,6 +39,10 @@ class ControlGroup(Protocol):
 
     def memory_kills(self) -> int:
         """How many processes were killed so far because the group was out of memory."""
+        ...
+
+    def process_refusals(self) -> int:
+        """How many times the group was refused a process for having too many."""
         ...
 
     def peak_memory_bytes(self) -> int: ...
@@ -104,7 +106,7 @@ def _try(groups: ControlGroups) -> str:
     except OSError as error:
         return f"{error.strerror} ({error.filename})"
     try:
-        group.bound(SandboxLimits(memory_mib=_PROBE_BYTES >> 20, processes=16))
+        group.bound(SandboxLimits(memory_mib=_PROBE_BYTES >> 20, processes=16), Weight())
         joins = group.join_files()
         try:
             command = [sys.executable, "-I", "-S", "-c", _ALLOCATE, *map(str, joins)]
@@ -137,11 +139,13 @@ class _Folders:
 
     Args:
         kills: The file that counts what was killed for memory, kept open: it is read after every program.
+        refusals: The file that counts processes that were refused.
     """
 
-    def __init__(self, folders: list[Path], kills: Path) -> None:
+    def __init__(self, folders: list[Path], kills: Path, refusals: Path) -> None:
         self._folders: list[Path] = []
         self._kills = -1
+        self._refusals = refusals
         self._bounds: tuple[int, int] | None = None
         try:
             for folder in folders:
@@ -163,8 +167,8 @@ class _Folders:
             raise
         return opened
 
-    def bound(self, limits: SandboxLimits) -> None:
-        wanted = ((limits.memory_mib << 20) + _OVERHEAD_BYTES, limits.processes + _OVERHEAD_PROCESSES)
+    def bound(self, limits: SandboxLimits, weight: Weight) -> None:
+        wanted = ((limits.memory_mib + weight.memory_mib) << 20, limits.processes + weight.processes)
         if wanted != self._bounds:
             self.write_bounds(*wanted)
             self._bounds = wanted
@@ -173,11 +177,13 @@ class _Folders:
         raise NotImplementedError
 
     def memory_kills(self) -> int:
-        for line in os.pread(self._kills, 4096, 0).splitlines():
-            name, _, count = line.partition(b" ")
-            if name == b"oom_kill":
-                return int(count)
-        return 0
+        return _count(os.pread(self._kills, 4096, 0), b"oom_kill")
+
+    def process_refusals(self) -> int:
+        try:
+            return _count(self._refusals.read_bytes(), b"max")
+        except OSError:
+            return 0
 
     def close(self) -> None:
         if self._kills >= 0:
@@ -199,9 +205,18 @@ class _Folders:
         self._folders = []
 
 
+def _count(events: bytes, name: bytes) -> int:
+    """The number behind a name in a file of events."""
+    for line in events.splitlines():
+        found, _, count = line.partition(b" ")
+        if found == name:
+            return int(count)
+    return 0
+
+
 class _VersionTwoGroup(_Folders):
     def __init__(self, folder: Path) -> None:
-        super().__init__([folder], folder / "memory.events")
+        super().__init__([folder], folder / "memory.events", folder / "pids.events")
         self._folder = folder
 
     def write_bounds(self, memory_bytes: int, processes: int) -> None:
@@ -233,7 +248,7 @@ class _VersionTwo:
 class _VersionOneGroup(_Folders):
     def __init__(self, memory: Path, processes: Path, beside: list[Path]) -> None:
         self._memory, self._processes = memory, processes
-        super().__init__([memory, processes, *beside], memory / "memory.oom_control")
+        super().__init__([memory, processes, *beside], memory / "memory.oom_control", processes / "pids.events")
 
     def write_bounds(self, memory_bytes: int, processes: int) -> None:
         # Memory with swap may never be the smaller one: which goes first depends on the direction.

@@ -12,9 +12,10 @@ from pathlib import Path
 from evalsi.core.errors import SandboxError, SandboxUnavailableError
 from evalsi.infra.sandbox.bubblewrap import Bubblewrap
 from evalsi.infra.sandbox.carried_agent import CarriedAgent, carry_agent, make_base, remove_base
-from evalsi.infra.sandbox.cell_messages import execution_of, open_request
+from evalsi.infra.sandbox.cell_messages import execution_of, open_request, took_the_sandbox
 from evalsi.infra.sandbox.cell_sandbox import GRACE_S, CellSandbox, open_cell
 from evalsi.infra.sandbox.control_groups import Found, find_control_groups
+from evalsi.infra.sandbox.gvisor import Gvisor
 from evalsi.infra.sandbox.landlock_only import LandlockOnly
 from evalsi.infra.sandbox.pool import Doubt, SlotPool
 from evalsi.infra.sandbox.probe_rung import probe_rung
@@ -32,7 +33,7 @@ from evalsi.ports.sandbox import (
 )
 from evalsi.schema import IsolationLevel, IsolationReport
 
-DRIVERS = (Bubblewrap.driver, LandlockOnly.driver)
+DRIVERS = (Gvisor.driver, Bubblewrap.driver, LandlockOnly.driver)
 """Every rung by name, strongest first."""
 _ATTEMPTS = 2
 
@@ -44,6 +45,7 @@ class LadderOptions:
     Args:
         drivers: The rungs that may be used, by name; empty for all.
         places: Short programs that run at once; by default one more than there are processors.
+        gvisor: The program `runsc`; None to look for it.
         bubblewrap: The program of that rung; None to look for it.
         python: The interpreter that runs inside; None to look for one.
         control_group: A version 2 control group that was delegated to us; None to look for what there is.
@@ -52,6 +54,7 @@ class LadderOptions:
 
     drivers: tuple[str, ...] = ()
     places: int = 0
+    gvisor: Path | None = None
     bubblewrap: Path | None = None
     python: str | None = None
     control_group: Path | None = None
@@ -62,7 +65,9 @@ class Ladder:
     """See `ports.sandbox.SandboxHost`."""
 
     def __init__(self, options: LadderOptions, rungs: Sequence[Rung] | None = None) -> None:
-        every: Sequence[Rung] = (Bubblewrap(options.bubblewrap), LandlockOnly()) if rungs is None else rungs
+        every: Sequence[Rung] = (
+            (Gvisor(options.gvisor), Bubblewrap(options.bubblewrap), LandlockOnly()) if rungs is None else rungs
+        )
         allowed = [rung for rung in every if not options.drivers or rung.driver in options.drivers]
         self._rungs = sorted(allowed, key=lambda rung: -rung.level.number)
         self._options = options
@@ -176,7 +181,7 @@ async def _run_python(slot: Slot, program: PythonProgram, executions: list[Execu
     limits = program.limits
     stdins: list[bytes] = list(program.stdins[len(executions) :])
     spec = SandboxSpec(limits=limits, files=program.files)
-    kills = slot.group.memory_kills() if slot.group is not None else 0
+    kills, refusals = slot.memory_kills(), slot.process_refusals()
     connection = await open_cell(slot, spec, then=[["python", program.source, [*stdins]]])
     doubt = ""
     try:
@@ -185,14 +190,15 @@ async def _run_python(slot: Slot, program: PythonProgram, executions: list[Execu
                 async with asyncio.timeout(limits.wall_s + GRACE_S):
                     reply = await connection.receive()
             except (SandboxError, TimeoutError) as error:
-                if slot.group is not None and slot.group.memory_kills() > kills:
-                    executions.append(
-                        Execution(
-                            outcome=SandboxOutcome.OUT_OF_MEMORY, reason=f"the sandbox used its {limits.memory_mib} MiB"
-                        )
-                    )
+                taken = took_the_sandbox(
+                    limits,
+                    memory_kills=slot.memory_kills() - kills,
+                    process_refusals=slot.process_refusals() - refusals,
+                )
+                if taken is not None:
+                    executions.append(taken)
                 return str(error) or "the sandbox did not answer in time"
-            now = slot.group.memory_kills() if slot.group is not None else 0
+            now = slot.memory_kills()
             executions.append(execution_of(reply, limits, ran_out_of_memory=now > kills))
             if now > kills:
                 kills = now

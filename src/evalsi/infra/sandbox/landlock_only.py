@@ -8,7 +8,7 @@ import subprocess
 
 from evalsi.guest import fence, landlock
 from evalsi.infra.sandbox.carried_agent import CarriedAgent
-from evalsi.infra.sandbox.rung import StartOrder
+from evalsi.infra.sandbox.rung import StartOrder, Weight
 from evalsi.infra.sandbox.start_process import start_process
 from evalsi.schema import IsolationLevel
 
@@ -19,6 +19,9 @@ class LandlockOnly:
     driver = "landlock"
     level = IsolationLevel.CONFINED
     remedy = "use Linux 5.13 or later with Landlock switched on (lsm=landlock,… on the kernel's command line)"
+    weight = Weight()
+    has_one_cell = False
+    needs_groups = False
 
     def obstacle(self) -> str:
         return "" if landlock.version() else "the kernel has no Landlock"
@@ -38,6 +41,9 @@ class LandlockOnly:
             user=order.user,
             descriptors=(order.control, *order.joins),
         )
+
+    def walls(self, landlock_version: int) -> str:
+        return f"system calls: seccomp; files: Landlock {landlock_version}"
 
     def notes(self, landlock_version: int) -> list[str]:
         found = ["the limit of disk is per file, and there is none of files: the workspace is a folder of the host"]

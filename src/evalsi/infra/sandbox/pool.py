@@ -45,7 +45,10 @@ class SlotPool:
                 if not isinstance(error, Doubt):
                     raise
             else:
-                if slot.cells >= _CELLS_BEFORE_RETIRING or self._is_closed:
+                if self._is_closed:
+                    await slot.close()
+                elif slot.is_used_up(_CELLS_BEFORE_RETIRING):
+                    self._warm()
                     await slot.close()
                 else:
                     self._idle.append(slot)

@@ -56,6 +56,8 @@ async def probe_rung(shared: Circumstances, groups_missing: str) -> RungStatus:
     """
     rung = shared.rung
     obstacle = rung.obstacle()
+    if not obstacle and rung.needs_groups and shared.groups is None:
+        obstacle = f"it needs a control group ({groups_missing})"
     if not obstacle:
         try:
             async with asyncio.timeout(_PROBE_S):
@@ -95,7 +97,7 @@ async def _try(shared: Circumstances, groups_missing: str) -> RungStatus:
             else "memory per process, processes per user: rlimits",
             "processor time per process, size of a file, open files: rlimits",
             "wall-clock time and output: the agent",
-            f"system calls: seccomp; files: Landlock {slot.landlock_version}",
+            rung.walls(slot.landlock_version),
         ),
     )
 

@@ -28,6 +28,14 @@ class StartOrder:
     preload: bool
 
 
+@dataclass(frozen=True, kw_only=True)
+class Weight:
+    """What a fence itself uses of a control group's memory and processes, on top of what programs may."""
+
+    memory_mib: int = 24
+    processes: int = 4
+
+
 class Rung(Protocol):
     """One way of starting the agent."""
 
@@ -42,6 +50,19 @@ class Rung(Protocol):
         """How to make it work where it does not, as a sentence without its full stop."""
         ...
 
+    @property
+    def weight(self) -> Weight: ...
+
+    @property
+    def has_one_cell(self) -> bool:
+        """Whether a started fence is for one cell only, which then speaks over `StartOrder.control` itself."""
+        ...
+
+    @property
+    def needs_groups(self) -> bool:
+        """Whether nothing but a control group bounds what programs make of processes and memory behind it."""
+        ...
+
     def obstacle(self) -> str:
         """Why it cannot even be tried here; "" where it can."""
         ...
@@ -51,6 +72,10 @@ class Rung(Protocol):
 
         To be called from a thread that lives as long as the sandbox. Raises: OSError.
         """
+        ...
+
+    def walls(self, landlock_version: int) -> str:
+        """What stands between a program and the host, as a short sentence."""
         ...
 
     def notes(self, landlock_version: int) -> list[str]:

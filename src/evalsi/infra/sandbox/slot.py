@@ -41,17 +41,24 @@ class Slot:
         control: socket.socket,
         group: ControlGroup | None,
         disk: Path,
+        rung: Rung,
         landlock_version: int,
     ) -> None:
         self._process = process
         self._control = control
         self._disk = disk
+        self._has_one_cell = rung.has_one_cell
+        self._ends_with_its_programs = rung.needs_groups
+        self.weight = rung.weight
         self.group = group
         self.landlock_version = landlock_version
         self.cells = 0
 
     def connect(self) -> Connection:
         """A new cell's connection. The cell makes itself ready when the host sends "open". Raises: SandboxError."""
+        if self._has_one_cell:
+            self.cells += 1
+            return Connection(self._control)
         ours, theirs = socket.socketpair()
         try:
             socket.send_fds(self._control, [b"c"], [theirs.fileno()])
@@ -62,6 +69,17 @@ class Slot:
             theirs.close()
         self.cells += 1
         return Connection(ours)
+
+    def memory_kills(self) -> int:
+        """How many processes in it were killed so far for its memory; 0 where nothing counts."""
+        return self.group.memory_kills() if self.group is not None else 0
+
+    def process_refusals(self) -> int:
+        """How many processes too many were wanted so far, where that ends the fence; else 0."""
+        return self.group.process_refusals() if self.group is not None and self._ends_with_its_programs else 0
+
+    def is_used_up(self, most_cells: int) -> bool:
+        return self.cells >= (1 if self._has_one_cell else most_cells)
 
     async def close(self) -> None:
         """Ends every process of the slot and removes what it had."""
@@ -111,10 +129,10 @@ async def start_slot(shared: Circumstances, *, preload: bool) -> Slot:
         landlock_version = await _ready(ours, process)
     except BaseException:
         process.kill()
-        await Slot(process, ours, group, disk, 0).close()
+        await Slot(process, ours, group, disk, shared.rung, 0).close()
         raise
     ours.setblocking(True)
-    return Slot(process, ours, group, disk, landlock_version)
+    return Slot(process, ours, group, disk, shared.rung, landlock_version)
 
 
 def choose_user(number: int) -> int | None:

@@ -3,9 +3,21 @@
 import subprocess
 from collections.abc import Sequence
 
+_JOIN = (
+    "import os, sys\nat = sys.argv.index('--')\nfor group in sys.argv[1:at]: os.write(int(group), b'0')\n"
+    "os.execv(sys.argv[at + 1], sys.argv[at + 1:])\n"
+)
 
-def start_process(command: Sequence[str], *, user: int | None, descriptors: Sequence[int]) -> "subprocess.Popen[bytes]":
-    """A process with a pipe at its standard error and nothing at the other two streams.
+
+def joining(python: str, groups: Sequence[int], command: Sequence[str]) -> list[str]:
+    """A command that joins the control groups of these descriptors and then becomes `command`, whose program is a path."""
+    return [python, "-I", "-S", "-c", _JOIN, *map(str, groups), "--", *command]
+
+
+def start_process(
+    command: Sequence[str], *, user: int | None, descriptors: Sequence[int], stdin: int = subprocess.DEVNULL
+) -> "subprocess.Popen[bytes]":
+    """A process with a pipe at its standard error and, but for `stdin`, nothing at the other two streams.
 
     Args:
         user: Whom it runs as, with no group but its own; None for ourselves.
@@ -15,7 +27,7 @@ def start_process(command: Sequence[str], *, user: int | None, descriptors: Sequ
     """
     return subprocess.Popen(
         command,
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env={},
