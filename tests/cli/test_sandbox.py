@@ -67,3 +67,12 @@ def test_an_operator_chooses_which_kinds_may_be_used(tmp_path: Path) -> None:
     wrong = evalsi("sandbox", "probe", cwd=tmp_path, env={"EVALSI_SANDBOX_DRIVERS": "bublewrap"})
     assert wrong.status == 2
     assert "did you mean 'bubblewrap'?" in wrong.err
+
+
+def test_an_image_that_cannot_be_had_is_told_before_anything_runs(tmp_path: Path) -> None:
+    absent = evalsi("sandbox", "run", "--image", f"oci-layout:{tmp_path}/nowhere", "--", "true", cwd=tmp_path)
+    assert absent.status == 1
+    assert "nowhere" in absent.err
+    wrong = evalsi("sandbox", "run", "--image", "no such name", "--", "true", cwd=tmp_path)
+    assert wrong.status == 2
+    assert "names no image" in wrong.err

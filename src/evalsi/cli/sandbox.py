@@ -11,7 +11,7 @@ from evalsi.cli.terminal import as_json, console, say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalsi.ports.sandbox import Execution, OutputPiece, RungStatus, SandboxFile, SandboxLimits
+    from evalsi.ports.sandbox import Execution, OutputPiece, RungStatus, SandboxCommand, SandboxFile, SandboxSpec
 
 LEVELS = ("vm", "kernel", "namespaced", "confined")
 
@@ -55,6 +55,12 @@ def probe(output_format: str) -> int:
     help="The weakest fence that will do.",
 )
 @click.option("--copy", "copies", multiple=True, metavar="FILE", help="A file to copy into the workspace; repeatable.")
+@click.option(
+    "--image",
+    default="",
+    metavar="IMAGE",
+    help="Run it in this image: name:tag, name@sha256:…, oci-layout:FOLDER[:TAG], docker-archive:FILE or dir:FOLDER.",
+)
 @click.option("--stdin", type=click.File("rb"), metavar="FILE", help="The program's standard input; - for our own.")
 @click.option(
     "--wall",
@@ -76,6 +82,7 @@ def run(
     command: tuple[str, ...],
     min_isolation: str,
     copies: tuple[str, ...],
+    image: str,
     stdin: "BinaryIO | None",
     **limits: float,
 ) -> int:
@@ -91,28 +98,26 @@ def run(
 
     import msgspec
 
-    from evalsi.ports.sandbox import SandboxLimits
+    from evalsi.ports.sandbox import SandboxCommand, SandboxLimits, SandboxSpec
+    from evalsi.schema import IsolationLevel
 
     bounds = msgspec.convert({**limits, "output_bytes": 16 << 20}, SandboxLimits)
     files = tuple(_file(Path(name)) for name in copies)
     given = stdin.read() if stdin is not None else b""
-    ended = asyncio.run(_run(command, given, files, min_isolation, bounds))
+    spec = SandboxSpec(min_isolation=IsolationLevel(min_isolation), limits=bounds, files=files, image=image)
+    ended = asyncio.run(_run(SandboxCommand(argv=command, stdin=given), spec))
     return _status(ended)
 
 
-async def _run(
-    command: tuple[str, ...], stdin: bytes, files: "tuple[SandboxFile, ...]", level: str, limits: "SandboxLimits"
-) -> "Execution":
-    from evalsi.ports.sandbox import Execution, SandboxCommand, SandboxOutcome, SandboxSpec
-    from evalsi.schema import IsolationLevel
+async def _run(command: "SandboxCommand", spec: "SandboxSpec") -> "Execution":
+    from evalsi.ports.sandbox import Execution, SandboxOutcome
     from evalsi.settings import Settings
     from evalsi.wiring.sandboxing import sandbox_host
 
     ended = Execution(outcome=SandboxOutcome.RUNNER_FAILURE, reason="the sandbox has died")
     async with sandbox_host(Settings.from_environment()) as host:
-        spec = SandboxSpec(min_isolation=IsolationLevel(level), limits=limits, files=files)
         box = await host.create(spec)
-        async for event in box.stream(SandboxCommand(argv=command, stdin=stdin)):
+        async for event in box.stream(command):
             if isinstance(event, Execution):
                 ended = event
             else:

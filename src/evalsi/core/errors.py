@@ -24,6 +24,7 @@ EvalsiError
 ├── PluginError               a third-party evaluator cannot be loaded                exit 1 · HTTP 500
 ├── SandboxUnavailableError   no fence here is as strong as was asked for             exit 1 · HTTP 503
 ├── SandboxError              a sandbox failed, not the program in it                 exit 1 · HTTP 500
+├── ImageError                the image of a sandbox cannot be had or trusted         exit 1 · HTTP 502
 ├── NothingScoredError        a run ended without one scored result                   exit 1 · HTTP 422
 ├── RewardFailedError         a batch of rewards has parts that failed               exit 1 · HTTP 503
 ├── GateFailedError           a gate failed                                           exit 3 · HTTP 422
@@ -283,6 +284,13 @@ class SandboxError(EvalsiError):
     """A sandbox did not start, died or could not do what was asked. Says nothing about the program in it."""
 
     code = "sandbox"
+
+
+class ImageError(EvalsiError):
+    """The image of a sandbox cannot be had, is not what it says, or is not signed by who was asked for."""
+
+    code = "sandbox-image"
+    http_status = 502
 
 
 class NothingScoredError(EvalsiError):

@@ -1,6 +1,6 @@
 """The agent: the first process of a sandbox's fence. It forks cells on request and never runs what is not its own.
 
-    python -I -S -c "…main()" CONTROL KIND DISK COUNTED PRELOAD READABLE JOIN…
+    python -I -S -c "…main()" CONTROL KIND DISK COUNTED PRELOAD READABLE IMAGE JOIN…
 
 CONTROL is the descriptor of a socket to the host. The agent says "ready", or why it cannot be, and then gets one
 connection at a time, passed over the socket; each becomes a cell. When the host closes the socket, or dies, the agent
@@ -29,9 +29,13 @@ PRELOADED = (
 """What programs import most. They share the agent's copies, which costs them nothing."""
 
 
+_NEEDED_LATER = ("signal", "warnings")
+"""What the library imports when it runs a program: in an image it is out of sight by then."""
+
+
 def main() -> NoReturn:
     """Never returns."""
-    control, kind, disk, counted, preload, readable, *join = sys.argv[1:]
+    control, kind, disk, counted, preload, readable, image, *join = sys.argv[1:]
     channel = Channel(_out_of_the_way(int(control)))
     try:
         for group in join:  # opened by the host, whose right to add a process counts
@@ -39,16 +43,19 @@ def main() -> NoReturn:
             os.close(int(group))
         linux.set_dumpable(False)
         shape = fence.Shape(
-            kind=kind, disk=disk, readable=tuple(filter(None, readable.split(":"))), counted=counted == "1"
+            kind=kind,
+            disk=disk,
+            readable=tuple(filter(None, readable.split(":"))),
+            counted=counted == "1",
+            has_image=image == "1",
         )
         surroundings = fence.Fence(shape)
         if not surroundings.has_own_tree:
             surroundings.enclose_agent()
+        if surroundings.shape.has_image:
+            _import(_NEEDED_LATER)
         if preload == "1":
-            import importlib
-
-            for name in PRELOADED:
-                importlib.import_module(name)
+            _import(PRELOADED)
     except BaseException as error:
         channel.send(["failed", f"{type(error).__name__}: {error}"])
         os._exit(1)
@@ -63,6 +70,13 @@ def main() -> NoReturn:
     if surroundings.has_own_kernel:
         cell.serve(channel, surroundings)
     _make_cells(channel, surroundings)
+
+
+def _import(names: tuple[str, ...]) -> None:
+    import importlib
+
+    for name in names:
+        importlib.import_module(name)
 
 
 def _out_of_the_way(descriptor: int) -> int:

@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # the module typing takes longer to import than all of ours
     from typing import Any, NoReturn
 
-READ_ONLY = "read-only"
+READ_ONLY, FULL = "read-only", "full"
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -77,7 +77,7 @@ class _Cell:
         surroundings.enclose_cell(limits)
         self._workspace = f"{self._place}/work"
         for name in ("work", "tmp"):
-            os.mkdir(f"{self._place}/{name}", 0o700)
+            os.makedirs(f"{self._place}/{name}", 0o700, exist_ok=True)
         os.chdir(self._workspace)
         self._environment = {**usual_environment(self._place), **_pairs(environment)}
 
@@ -110,9 +110,15 @@ class _Cell:
 
     def restore(self, archive: bytes) -> None:
         """Raises: WorkspaceError, WireError: the archive is none of ours."""
-        entries: Any = wire.parse(archive) if archive else []
-        for entry in entries:
+        packed: Any = wire.parse(archive) if archive else [[], []]
+        of_workspace, of_tree = packed
+        for entry in of_workspace:
             workspace.unpack(*entry)
+        if of_tree and self._fence.layer >= 0:
+            os.chdir("/")
+            for entry in of_tree:
+                workspace.unpack(*entry)
+            os.chdir(self._workspace)
 
     def clear(self) -> None:
         """Where the files lie in a folder of the host, they go with the cell; a mount goes by itself."""
@@ -133,7 +139,7 @@ class _Cell:
             kept: dict[int, list[bytes]] = {1: [], 2: []}
 
             def become() -> NoReturn:
-                self._fence.enclose_program(self._limits, read_only=False, memory_by_process=True)
+                self._fence.enclose_program(self._limits, read_only=False, whole_tree=False, memory_by_process=True)
                 _close_all_descriptors()
                 python_program.run_as_main(source)
 
@@ -146,7 +152,9 @@ class _Cell:
     ) -> None:
         def become() -> None:
             os.chdir(folder)
-            self._fence.enclose_program(self._limits, read_only=access == READ_ONLY, memory_by_process=False)
+            self._fence.enclose_program(
+                self._limits, read_only=access == READ_ONLY, whole_tree=access == FULL, memory_by_process=False
+            )
             _close_all_descriptors()
             linux.end_on_broken_pipes()
             everything = {**self._environment, **_pairs(environment)}
@@ -197,7 +205,12 @@ class _Cell:
 
     def _pack(self) -> None:
         try:
-            self._channel.send(["archive", wire.body([list(entry) for entry in workspace.pack()])])
+            of_workspace: list[wire.Value] = [list(entry) for entry in workspace.pack()]
+            of_tree: list[wire.Value] = []
+            if self._fence.layer >= 0:
+                os.fchdir(self._fence.layer)
+                of_tree = [list(entry) for entry in workspace.pack()]
+            self._channel.send(["archive", wire.body([of_workspace, of_tree])])
         except (OSError, workspace.WorkspaceError) as error:
             self._channel.send(["failed", str(error)])
 

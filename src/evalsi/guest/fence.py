@@ -17,6 +17,13 @@ from evalsi.guest import landlock, linux, seccomp
 NAMESPACES = "namespaces"
 LANDLOCK = "landlock"
 OWN_KERNEL = "own-kernel"
+_LAYER, _ROOT = "/sandbox/layer", "/sandbox/root"
+IMAGE = "/sandbox/image"
+"""Where the tree of an image is seen once more, with nothing mounted in it: a condition of the kernel's for copies of it."""
+MOUNT_POINTS = (
+    "proc", "dev", "tmp", "var/tmp", ".evalsi", "sandbox/disk", "sandbox/proc", _LAYER[1:], _ROOT[1:], IMAGE[1:],
+)  # fmt: skip
+"""Folders that the tree of an image must have."""
 PROCESSES = "/sandbox/proc"
 """Where a cell in namespaces mounts its processes; /proc leads there. As for its files, the rule is on the folder above."""
 
@@ -25,6 +32,7 @@ _SYSTEM = (
     "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/alternatives",
 )  # fmt: skip
 """Of the host's own tree only what programs need to start: nothing of /etc that is about people or secrets."""
+_TEMPORARY = ("/tmp", "/var/tmp")
 _DEVICES = ("/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _OPEN_FILES = 256
 _PROGRAM_USER = 1000
@@ -32,13 +40,16 @@ _VICTIM = b"500"
 
 
 class Shape:
-    """How a sandbox was started. `disk` is where cells put their files; `counted` says whether a control group counts memory."""
+    """How a sandbox was started. `disk` is where cells put their files; `counted` says whether a control group counts memory;
+    `has_image` whether the tree is an image's, of which every cell has a copy that it may write to.
+    """
 
-    def __init__(self, kind: str, disk: str, readable: tuple[str, ...], counted: bool) -> None:
+    def __init__(self, kind: str, disk: str, readable: tuple[str, ...], counted: bool, has_image: bool) -> None:
         self.kind = kind
         self.disk = disk
         self.readable = readable
         self.counted = counted
+        self.has_image = has_image
 
 
 class CellLimits:
@@ -74,6 +85,8 @@ class Fence:
         self.has_own_tree = self.has_namespaces or self.has_own_kernel
         # In a tree of our own there is nothing that was not put there to be read.
         readable = ("/",) if self.has_own_tree else (*_SYSTEM, *_DEVICES, *shape.readable)
+        self.layer = -1
+        """In a cell with an image: the folder of what differs from the image."""
         self._cell = self._program = self._reader = -1
         if self.landlock_version:
             # The host's /proc is for the cell alone, which looks there for what a program left.
@@ -81,7 +94,10 @@ class Fence:
             # A rule on a mount's own root is not met by what is mounted there later; one on the folder above is.
             disk = shape.disk.rpartition("/")[0] if self.has_own_tree else shape.disk
             writable = (disk, "/dev/null")
-            self._cell = landlock.make_ruleset(self.landlock_version, readable=seen, writable=writable)
+            # With an image the cell writes to all of the tree; what programs may is decided once it is mounted.
+            self._cell = landlock.make_ruleset(
+                self.landlock_version, readable=seen, writable=("/",) if shape.has_image else writable
+            )
             self._program = landlock.make_ruleset(self.landlock_version, readable=readable, writable=writable)
             self._reader = landlock.make_ruleset(
                 self.landlock_version, readable=(*readable, disk), writable=("/dev/null",)
@@ -89,6 +105,8 @@ class Fence:
         families = (seccomp.UNIX, seccomp.INET, seccomp.INET6) if self.has_own_tree else ()
         self._filter = seccomp.assemble(socket_families=families, shared_memory=shape.counted and self.has_own_tree)
         self._user, self._group = os.getuid(), os.getgid()
+        # Behind a kernel of its own a copy of an image can be written to by whom the image belongs to.
+        self._program_user = os.stat(IMAGE).st_uid if self.has_own_kernel and shape.has_image else _PROGRAM_USER
 
     @property
     def can_forbid_writing(self) -> bool:
@@ -108,8 +126,12 @@ class Fence:
         """Called in a new cell: its mounts. The folder that holds the cell's files."""
         flags = linux.NO_SETUID | linux.NO_DEVICES
         if self.has_own_kernel:
-            _mount_disk(self.shape.disk, flags, limits)
-            os.chown(self.shape.disk, _PROGRAM_USER, _PROGRAM_USER)
+            if self.shape.has_image:
+                self._copy_image(limits, flags)
+                self._mount_in_copy(limits, flags)
+                self._enter_copy()
+            else:
+                self._mount_own_disk(self.shape.disk, limits, flags)
             return self.shape.disk
         if not self.has_namespaces:
             linux.die_with_parent()
@@ -125,15 +147,58 @@ class Fence:
         linux.keep_mounts_private()
         _mount_disk(self.shape.disk, flags, limits)
         linux.mount("proc", PROCESSES, flags | linux.NO_EXEC, "hidepid=invisible")
+        if self.shape.has_image:
+            self._copy_image(limits, flags)
+            self._bind_into_copy()
+            self._enter_copy()
         return self.shape.disk
+
+    def _copy_image(self, limits: CellLimits, flags: int) -> None:
+        """The tree of the image, with a layer above it that takes what is written."""
+        _mount_disk(_LAYER, flags, limits)
+        if self.has_own_kernel:
+            os.chown(_LAYER, self._program_user, self._program_user)
+        for name in ("upper", "work"):
+            os.mkdir(f"{_LAYER}/{name}")
+        os.chown(f"{_LAYER}/upper", *os.stat(IMAGE)[4:6])
+        options = f"lowerdir={IMAGE},upperdir={_LAYER}/upper,workdir={_LAYER}/work"
+        linux.mount("overlay", _ROOT, flags, options if self.has_own_kernel else f"{options},userxattr")
+        self.layer = os.open(f"{_LAYER}/upper", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def _bind_into_copy(self) -> None:
+        disk = self.shape.disk
+        os.mkdir(f"{disk}/tmp", 0o700)
+        for source, target in (
+            (disk, disk), (PROCESSES, "/proc"), ("/dev", "/dev"), ("/.evalsi", "/.evalsi"), (f"{disk}/tmp", "/tmp"),
+            (f"{disk}/tmp", "/var/tmp"),
+        ):  # fmt: skip
+            linux.bind(source, _ROOT + target)
+
+    def _mount_in_copy(self, limits: CellLimits, flags: int) -> None:
+        """As `_bind_into_copy`, for a kernel that cannot show a folder twice, as gVisor's could not for long."""
+        for place in (self.shape.disk, *_TEMPORARY):
+            self._mount_own_disk(_ROOT + place, limits, flags)
+        linux.mount("proc", f"{_ROOT}/proc", flags | linux.NO_EXEC, "")
+        linux.mount("devtmpfs", f"{_ROOT}/dev", flags, "")
+
+    def _mount_own_disk(self, place: str, limits: CellLimits, flags: int) -> None:
+        _mount_disk(place, flags, limits)
+        os.chown(place, self._program_user, self._program_user)
+
+    def _enter_copy(self) -> None:
+        os.chroot(_ROOT)
+        os.chdir("/")
+        if self.landlock_version:
+            places = (self.shape.disk, *_TEMPORARY, "/dev/null")
+            self._program = landlock.make_ruleset(self.landlock_version, readable=("/",), writable=places)
 
     def enclose_cell(self, limits: CellLimits) -> None:
         """Called in a cell once its mounts are there. All that its programs can inherit is set here, once."""
         if self.has_own_kernel:
             # Files are made as the programs' user; the real user stays root's, whom programs cannot signal or trace.
             os.setgroups([])
-            os.setegid(_PROGRAM_USER)
-            os.seteuid(_PROGRAM_USER)
+            os.setegid(self._program_user)
+            os.seteuid(self._program_user)
         else:
             _mark_as_victim()
             linux.drop_capabilities()
@@ -152,10 +217,16 @@ class Fence:
         if not self.has_own_kernel:
             linux.install_filter(self._filter)
 
-    def enclose_program(self, limits: CellLimits, *, read_only: bool, memory_by_process: bool) -> None:
-        """Called in the child that becomes a program: what the cell itself must not be under."""
+    def enclose_program(
+        self, limits: CellLimits, *, read_only: bool, whole_tree: bool, memory_by_process: bool
+    ) -> None:
+        """Called in the child that becomes a program: what the cell itself must not be under.
+
+        Args:
+            whole_tree: Whether it may write to all of the tree, where that is the cell's own.
+        """
         if self.has_own_kernel:
-            _become_ordinary()
+            _become_ordinary(self._program_user)
         linux.set_dumpable(True)
         resource.setrlimit(resource.RLIMIT_NPROC, (limits.processes, limits.processes))
         # The first limit ends it by a signal that says why; the second is for a program that ignores the first.
@@ -164,8 +235,8 @@ class Fence:
             resource.setrlimit(resource.RLIMIT_AS, (limits.memory_mib << 20, limits.memory_mib << 20))
         if read_only:
             landlock.enter(self._reader)
-        elif not self.has_namespaces and self._program >= 0:
-            landlock.enter(self._program)  # a domain below the cell's, so that no signal reaches the cell
+        elif self._program >= 0 and ((self.shape.has_image and not whole_tree) or not self.has_namespaces):
+            landlock.enter(self._program)  # without namespaces a domain below the cell's, so that no signal reaches it
         if self.has_own_kernel:
             linux.install_filter(self._filter)
 
@@ -187,10 +258,10 @@ def _mount_disk(place: str, flags: int, limits: CellLimits) -> None:
         linux.mount("tmpfs", place, flags, options)  # gVisor's kernel does not count files
 
 
-def _become_ordinary() -> None:
+def _become_ordinary(user: int) -> None:
     os.seteuid(0)
-    os.setresgid(_PROGRAM_USER, _PROGRAM_USER, _PROGRAM_USER)
-    os.setresuid(_PROGRAM_USER, _PROGRAM_USER, _PROGRAM_USER)
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
     linux.drop_capabilities()
     linux.forgo_privileges()
 

@@ -53,6 +53,12 @@ def mount(kind: str, target: str, flags: int, options: str) -> None:
     )
 
 
+def bind(source: str, target: str) -> None:
+    """Shows a folder, and what is mounted in it, at another place."""
+    flags = ctypes.c_ulong(_BIND | _RECURSIVE)
+    _checked(_libc.mount(source.encode(), target.encode(), None, flags, None), target)
+
+
 def keep_mounts_private() -> None:
     """What is mounted from here on is seen by nobody else."""
     _checked(_libc.mount(None, b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None), "mount /")

@@ -72,7 +72,8 @@ def read_file(path: str, most_bytes: int) -> tuple[bytes, int] | None:
 
 
 def pack() -> Iterator[tuple[str, str, int, bytes]]:
-    """(kind, path, mode, data) of everything below the current folder, parents first; kinds are folder, file and link.
+    """(kind, path, mode, data) of everything below the current folder, parents first; kinds are folder, file, link and, in a
+    layer above an image, gone.
 
     Pipes, sockets and devices are left out. Raises: WorkspaceError: it is too large or nested too deeply.
     """
@@ -88,10 +89,14 @@ def pack() -> Iterator[tuple[str, str, int, bytes]]:
             path = above + entry.name
             mode = entry.stat(follow_symlinks=False).st_mode
             if stat.S_ISDIR(mode):
+                if _hides_what_is_below(path):
+                    yield "gone", path, 0, b""
                 yield "folder", path, stat.S_IMODE(mode), b""
                 waiting.append(path + "/")
             elif stat.S_ISLNK(mode):
                 yield "link", path, 0, os.fsencode(os.readlink(path))
+            elif stat.S_ISCHR(mode) and entry.stat(follow_symlinks=False).st_rdev == 0:
+                yield "gone", path, 0, b""  # as overlays say it; programs cannot make such a thing
             elif stat.S_ISREG(mode):
                 read = read_file(path, left)
                 if read is not None:
@@ -103,9 +108,18 @@ def unpack(kind: str, path: str, mode: int, data: bytes) -> None:
     """Puts back what `pack` gave. Raises: WorkspaceError."""
     try:
         if kind == "folder":
-            os.mkdir(path)
-            os.chmod(path, mode | stat.S_IRWXU)
+            try:
+                os.mkdir(path)
+            except FileExistsError:
+                if not stat.S_ISDIR(os.lstat(path).st_mode):
+                    os.unlink(path)
+                    os.mkdir(path)
+            if stat.S_IMODE(os.lstat(path).st_mode) != mode | stat.S_IRWXU:
+                os.chmod(path, mode | stat.S_IRWXU)
+        elif kind == "gone":
+            _remove(path)
         elif kind == "link":
+            _remove(path)
             os.symlink(os.fsdecode(data), path)
         else:
             write_file(path, data, mode)
@@ -136,6 +150,26 @@ def remove_everything(folder: str) -> None:
         if place != folder:
             # What it held is at the top by now, so it is empty.
             os.rmdir(place)
+
+
+def _hides_what_is_below(folder: str) -> bool:
+    """Whether a folder of an overlay's layer replaces the one below it instead of adding to it."""
+    try:
+        return os.getxattr(folder, "user.overlay.opaque", follow_symlinks=False) == b"y"
+    except OSError:
+        return False
+
+
+def _remove(path: str) -> None:
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(mode):
+        remove_everything(path)
+        os.rmdir(path)
+    else:
+        os.unlink(path)
 
 
 def _open_folders(names: list[str], *, make: bool) -> int:

@@ -57,6 +57,9 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):
     limits: SandboxLimits = SandboxLimits()
     environment: Mapping[str, str] = {}
     files: tuple[SandboxFile, ...] = ()
+    image: str = ""
+    """The image whose tree programs find, of which the sandbox has a copy of its own; "" for what the machine itself has.
+    `python:3.12`, `host:5000/name@sha256:…`, `oci-layout:folder[:tag]`, `docker-archive:file[:tag]` or `dir:folder`."""
 
 
 class SandboxCommand(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,11 +152,13 @@ class SandboxStatistics(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SandboxSnapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """The files of a workspace at one moment. It may become any number of sandboxes, at the same time too."""
+    """The files of a workspace at one moment, and what differs from the image. It may become any number of sandboxes, at the same time too."""
 
     spec: SandboxSpec
     archive: bytes = b""
     """Opaque, and hostile: only another sandbox opens it."""
+    image_digest: str = ""
+    """The image it was made over; no other will do."""
 
 
 class FilesRead(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,6 +179,11 @@ class Sandbox(Protocol):
     @property
     def isolation(self) -> IsolationReport:
         """What of the fence is in force."""
+        ...
+
+    @property
+    def image_digest(self) -> str:
+        """The digest of the image's manifest, "sha256:…"; "" without an image."""
         ...
 
     def stream(self, command: SandboxCommand) -> AsyncIterator[OutputPiece | Execution]:
@@ -240,7 +250,9 @@ class SandboxHost(Protocol):
         ...
 
     async def create(self, spec: SandboxSpec) -> Sandbox:
-        """Raises: SandboxUnavailableError; UsageError: a path of `files` is wrong; SandboxError: it did not start."""
+        """Raises: SandboxUnavailableError; UsageError: a path of `files`, or what names the image, is wrong; ImageError: the
+        image cannot be had or trusted; SandboxError: it did not start.
+        """
         ...
 
     async def restore(self, snapshot: SandboxSnapshot) -> Sandbox:

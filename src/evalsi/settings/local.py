@@ -42,6 +42,12 @@ class SandboxSettings:
     """EVALSI_SANDBOX_BWRAP: the bubblewrap program; by default the system's, else that of the extra `sandbox`."""
     python: str = ""
     """EVALSI_SANDBOX_PYTHON: the Python that runs inside; every user must be able to read it."""
+    images: Path | None = None
+    """EVALSI_SANDBOX_IMAGES: the folder in which images are kept; by default one of the user's, or of the system's for root."""
+    registry_credentials: Path | None = None
+    """EVALSI_SANDBOX_REGISTRY_CREDENTIALS: a file with logins to registries, as `docker login` writes it."""
+    image_key: Path | None = None
+    """EVALSI_SANDBOX_IMAGE_KEY: a public key in PEM; only images that cosign signed with its other half are used."""
     control_group: Path | None = None
     """EVALSI_SANDBOX_CGROUP: a version 2 control group that is delegated to the user of evalsi."""
 
@@ -57,6 +63,9 @@ class SandboxSettings:
             gvisor=path("EVALSI_SANDBOX_RUNSC"),
             bubblewrap=path("EVALSI_SANDBOX_BWRAP"),
             python=environment.get("EVALSI_SANDBOX_PYTHON", ""),
+            images=path("EVALSI_SANDBOX_IMAGES"),
+            registry_credentials=path("EVALSI_SANDBOX_REGISTRY_CREDENTIALS"),
+            image_key=path("EVALSI_SANDBOX_IMAGE_KEY"),
             control_group=path("EVALSI_SANDBOX_CGROUP"),
         )
 

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 from evalsi.core.errors import UnknownNameError
 from evalsi.infra.sandbox import DRIVERS, Ladder, LadderOptions
+from evalsi.infra.sandbox.images import ImageOptions, default_image_folder
 from evalsi.ports.sandbox import SandboxHost
 from evalsi.settings import Settings
 
@@ -24,6 +25,11 @@ def make_sandbox_host(settings: Settings) -> SandboxHost:
         bubblewrap=chosen.bubblewrap,
         python=chosen.python or None,
         control_group=chosen.control_group,
+        images=ImageOptions(
+            folder=chosen.images or default_image_folder(),
+            credentials=chosen.registry_credentials,
+            key=chosen.image_key,
+        ),
     )
     return Ladder(options)
 

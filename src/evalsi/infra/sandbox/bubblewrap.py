@@ -42,6 +42,7 @@ class Bubblewrap:
     remedy = "install bubblewrap (apt install bubblewrap, or pip install 'evalsi[sandbox]') and allow user namespaces"
     weight = Weight()
     has_one_cell = False
+    takes_images = True
     needs_groups = False
 
     def __init__(self, program: Path | None = None) -> None:
@@ -56,20 +57,13 @@ class Bubblewrap:
         assert self._program is not None
         carried: list[int] = []
         try:
-            options = self._options(agent, carried)
+            options = self._options(agent, order, carried)
             text = os.memfd_create("options")
             carried.append(text)
             os.write(text, b"".join(option.encode() + b"\0" for option in options))
             os.lseek(text, 0, os.SEEK_SET)
             readable = "" if agent.prefix.startswith("/usr") else agent.prefix
-            words = [
-                str(order.control),
-                fence.NAMESPACES,
-                _DISK,
-                str(int(order.counted)),
-                str(int(order.preload)),
-                readable,
-            ]
+            words = order.words(order.control, fence.NAMESPACES, _DISK, readable)
             command = [str(self._program), "--args", str(text), "--", *agent.command(_AGENT), *words]
             # Options go by descriptor and the environment is empty, because what runs inside may read both of process 1.
             return start_process(
@@ -87,13 +81,30 @@ class Bubblewrap:
     def notes(self, landlock_version: int) -> list[str]:
         return [] if landlock_version else ["the kernel has no Landlock: mounts and seccomp stand alone"]
 
-    def _options(self, agent: CarriedAgent, carried: list[int]) -> list[str]:
+    def _options(self, agent: CarriedAgent, order: StartOrder, carried: list[int]) -> list[str]:
         options = [
             # Explicitly, since --unshare-all goes on without a user namespace where it gets none.
             "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup",
             "--as-pid-1", "--new-session", "--clearenv", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox",
             "--cap-drop", "ALL",
         ]  # fmt: skip
+        if order.tree is not None:
+            options += [
+                "--ro-bind",
+                str(order.tree),
+                "/",
+                "--ro-bind",
+                str(order.tree),
+                fence.IMAGE,
+                "--tmpfs",
+                "/dev",
+                "--proc",
+                "/proc",
+                "--proc",
+                fence.PROCESSES,
+            ]
+            options += ["--ro-bind", str(agent.folder), _AGENT, *_devices(), "--symlink", f"{_DISK}/tmp", "/dev/shm"]  # noqa: S108
+            return [*options, "--remount-ro", "/dev", "--chdir", "/"]
         for path in SYSTEM_FOLDERS:
             if Path(path).is_symlink():
                 options += ["--symlink", str(Path(path).readlink()), path]
@@ -110,15 +121,30 @@ class Bubblewrap:
         if not agent.prefix.startswith("/usr"):
             options += ["--ro-bind", agent.prefix, agent.prefix]
         options += ["--ro-bind", str(agent.folder), _AGENT, "--dir", "/sandbox", "--proc", fence.PROCESSES]
-        options += ["--symlink", fence.PROCESSES, "/proc", "--dir", "/dev"]
-        for name in _DEVICES:
-            options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
-        for number, name in enumerate(("stdin", "stdout", "stderr")):
-            options += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
-        options += ["--symlink", "/proc/self/fd", "/dev/fd", "--dir", _DISK, "--dir", "/var"]
+        options += [
+            "--symlink",
+            fence.PROCESSES,
+            "/proc",
+            "--dir",
+            "/dev",
+            *_devices(),
+            "--dir",
+            _DISK,
+            "--dir",
+            "/var",
+        ]
         for path, inside in WRITTEN_TO.items():
             options += ["--symlink", f"{_DISK}/{inside}", path]
         return [*options, "--remount-ro", "/", "--chdir", "/"]
+
+
+def _devices() -> list[str]:
+    options: list[str] = []
+    for name in _DEVICES:
+        options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        options += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
+    return [*options, "--symlink", "/proc/self/fd", "/dev/fd"]
 
 
 def _installed() -> Path | None:

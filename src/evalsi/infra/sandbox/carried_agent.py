@@ -25,6 +25,34 @@ for name in sys.argv[2:]:
     data = importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(code)
     sys.stdout.buffer.write(len(data).to_bytes(4, "little") + data)
 """
+_CARRY = """
+import importlib.util, marshal, os, shutil, sys
+sys.path.append(sys.argv[1])
+import evalsi.guest.agent, signal, warnings, importlib, encodings.ascii, encodings.latin_1, encodings.utf_8, traceback
+target = sys.argv[2]
+library = target + "/lib/python%d.%d" % sys.version_info[:2]
+os.makedirs(library + "/lib-dynload")
+os.mkdir(target + "/bin")
+shutil.copyfile(os.path.realpath(sys.executable), target + "/bin/python3")
+print(os.path.realpath(sys.executable))
+for name, module in sorted(sys.modules.items()):
+    spec = getattr(module, "__spec__", None)
+    if name.partition(".")[0] in ("evalsi", "__main__") or spec is None:
+        continue
+    file = spec.origin or ""
+    if file == "frozen":
+        file = getattr(spec.loader_state, "filename", None) or ""
+    if file.endswith(".so"):
+        shutil.copy(file, library + "/lib-dynload")
+        print(file)
+    elif file.endswith(".py"):
+        place = library + "/" + spec.name.replace(".", "/") + ("/__init__" if file.endswith("__init__.py") else "") + ".pyc"
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with open(file, "rb") as source, open(place, "wb") as compiled:
+            code = compile(source.read(), os.path.basename(file), "exec", dont_inherit=True, optimize=1)
+            compiled.write(importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(code))
+"""
+"""Copies the interpreter and what the agent imports, compiled, and prints every file that needs libraries."""
 _ASK = "import sys; assert sys.version_info >= (3, 9); print(sys.base_prefix)"
 _PATIENCE_S = 20.0
 _BASE = "evalsi-sandbox-"
@@ -33,15 +61,22 @@ _START = "import sys; sys.path.append({place!r}); from evalsi.guest.agent import
 
 @dataclass(frozen=True)
 class CarriedAgent:
-    """`python` runs it; `prefix` is the interpreter's own folder; `folder` holds the compiled modules."""
+    """`python` runs it; `prefix` is the interpreter's own folder; `folder` holds the compiled modules.
+
+    Where `brings_python`, all of that is below `folder`, with the libraries it needs and the loader that starts it.
+    """
 
     python: str
     prefix: str
     folder: Path
+    brings_python: bool = False
 
     def command(self, place: str) -> list[str]:
         """The words that start the agent from a folder which the sandbox sees as `place`; its arguments follow."""
-        return [self.python, "-I", "-S", "-X", "utf8", "-c", _START.format(place=place)]
+        words = [self.python]
+        if self.brings_python:
+            words = [f"{place}/lib/loader", "--library-path", f"{place}/lib", f"{place}/bin/python3"]
+        return [*words, "-I", "-S", "-X", "utf8", "-c", _START.format(place=place)]
 
 
 def carry_agent(base: Path, user: int | None, chosen: str | None = None) -> CarriedAgent:
@@ -66,6 +101,39 @@ def carry_agent(base: Path, user: int | None, chosen: str | None = None) -> Carr
         f"no Python that the sandbox's user can run: {', '.join(tried)}",
         hint="install python3 where every user can read it, or set EVALSI_SANDBOX_PYTHON",
     )
+
+
+def carry_python(agent: CarriedAgent, base: Path) -> CarriedAgent:
+    """The agent with its interpreter, for trees that have none, or one that cannot be relied on.
+
+    Raises: SandboxError: the interpreter cannot be carried.
+    """
+    folder = base / "agent-with-python"
+    try:
+        carry = [agent.python, "-I", "-S", "-c", _CARRY, str(agent.folder), str(folder)]
+        linked = _run(carry, None).decode().splitlines()
+        for needed in _linked(linked):
+            shutil.copyfile(
+                needed, folder / "lib" / ("loader" if Path(needed).name.startswith("ld-") else Path(needed).name)
+            )
+        shutil.copytree(agent.folder / "evalsi", folder / "evalsi")
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raise SandboxError(f"{agent.python} cannot be carried into an image: {_why(error)}") from error
+    for each in (folder, *folder.rglob("*")):
+        each.chmod(0o755 if each.is_dir() or each.parent.name == "bin" or each.name == "loader" else 0o644)
+    return CarriedAgent(python=f"{folder}/bin/python3", prefix="/usr", folder=folder, brings_python=True)
+
+
+def _linked(files: list[str]) -> set[str]:
+    """The libraries that these need, and the loader."""
+    found: set[str] = set()
+    for file in files:
+        for line in _run(["ldd", file], None).decode().splitlines():
+            words = line.split()
+            path = words[2] if "=>" in words and len(words) > 2 else words[0]
+            if path.startswith("/"):
+                found.add(path)
+    return found
 
 
 def make_base() -> Path:

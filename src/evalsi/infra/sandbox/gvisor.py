@@ -20,7 +20,7 @@ from evalsi.schema import IsolationLevel
 
 _DISK = "/sandbox/disk"
 _AGENT = "/.evalsi"
-_RIGHTS = ("CAP_CHOWN", "CAP_KILL", "CAP_SETGID", "CAP_SETUID", "CAP_SYS_ADMIN")
+_RIGHTS = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_KILL", "CAP_SETGID", "CAP_SETUID", "CAP_SYS_ADMIN", "CAP_SYS_CHROOT")
 """What the agent needs of gVisor's kernel, to mount the workspace and to become the programs' user. None is the host's."""
 
 
@@ -36,6 +36,7 @@ class Gvisor:
     remedy = "install gVisor (apt install runsc, or https://gvisor.dev) and run evalsi as root"
     weight = Weight(memory_mib=192, processes=256)
     has_one_cell = True
+    takes_images = True
     needs_groups = True
 
     def __init__(self, program: Path | None = None) -> None:
@@ -51,10 +52,12 @@ class Gvisor:
 
     def start(self, agent: CarriedAgent, order: StartOrder) -> "subprocess.Popen[bytes]":
         bundle = order.disk / "bundle"
-        root = bundle / "root"
-        _make_root(root)
-        words = ["0", fence.OWN_KERNEL, _DISK, str(int(order.counted)), str(int(order.preload)), ""]
-        configuration = _configuration(agent, root, [*agent.command(_AGENT), *words])
+        bundle.mkdir()
+        root = order.tree or bundle / "root"
+        if order.tree is None:
+            _make_root(root)
+        words = order.words(0, fence.OWN_KERNEL, _DISK, "")
+        configuration = _configuration(root, _binds(agent, root, order.tree), [*agent.command(_AGENT), *words])
         (bundle / "config.json").write_text(json.dumps(configuration), encoding="utf-8")
         # systrap, the quicker platform, is in no version that distributions have; ptrace is in all.
         options = ["--platform=ptrace", "--network=none", "--ignore-cgroups", f"--root={order.disk / 'state'}"]
@@ -70,7 +73,10 @@ class Gvisor:
         return "system calls: gVisor's kernel, seccomp; files: mounts that a process apart opens"
 
     def notes(self, landlock_version: int) -> list[str]:  # noqa: ARG002 - of the port
-        return ["the number of files is not limited, only their size: gVisor does not count them"]
+        return [
+            "the number of files is not limited, only their size: gVisor does not count them",
+            "with an image, a program may write to all of its copy whatever its policy: gVisor has no Landlock",
+        ]
 
 
 def _make_root(root: Path) -> None:
@@ -91,8 +97,10 @@ def _make_root(root: Path) -> None:
     (root / "etc/hosts").write_text("127.0.0.1 localhost\n::1 localhost\n", encoding="utf-8")
 
 
-def _configuration(agent: CarriedAgent, root: Path, command: list[str]) -> dict[str, object]:
-    """An OCI runtime configuration; its words are those of the specification."""
+def _binds(agent: CarriedAgent, root: Path, tree: Path | None) -> dict[str, str]:
+    """What of the host is seen, and where from."""
+    if tree is not None:
+        return {fence.IMAGE: str(tree), _AGENT: str(agent.folder)}
     bound = [path for path in SYSTEM_FOLDERS if Path(path).is_dir() and not Path(path).is_symlink()]
     if not agent.prefix.startswith("/usr"):
         (root / agent.prefix[1:]).mkdir(parents=True, exist_ok=True)
@@ -100,8 +108,11 @@ def _configuration(agent: CarriedAgent, root: Path, command: list[str]) -> dict[
     for name in ("ld.so.cache", "ld.so.conf", "nsswitch.conf", "mime.types"):
         if Path(f"/etc/{name}").is_file():
             shutil.copyfile(f"/etc/{name}", root / "etc" / name)
-    binds = [{"destination": path, "type": "bind", "source": path, "options": ["ro", "rbind"]} for path in bound]
-    carried = {"destination": _AGENT, "type": "bind", "source": str(agent.folder), "options": ["ro", "rbind"]}
+    return {**{path: path for path in bound}, _AGENT: str(agent.folder)}
+
+
+def _configuration(root: Path, binds: dict[str, str], command: list[str]) -> dict[str, object]:
+    """An OCI runtime configuration; its words are those of the specification."""
     return {
         "ociVersion": "1.0.0",
         "hostname": "sandbox",
@@ -118,8 +129,10 @@ def _configuration(agent: CarriedAgent, root: Path, command: list[str]) -> dict[
         "mounts": [
             {"destination": "/proc", "type": "proc", "source": "proc"},
             {"destination": "/dev", "type": "tmpfs", "source": "tmpfs"},
-            *binds,
-            carried,
+            *(
+                {"destination": place, "type": "bind", "source": source, "options": ["ro", "rbind"]}
+                for place, source in binds.items()
+            ),
         ],
         "linux": {"namespaces": [{"type": kind} for kind in ("pid", "network", "ipc", "uts", "mount")]},
     }

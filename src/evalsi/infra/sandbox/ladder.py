@@ -9,18 +9,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsi.core.errors import SandboxError, SandboxUnavailableError
+import msgspec
+
+from evalsi.core.errors import ImageError, SandboxError, SandboxUnavailableError
+from evalsi.guest import fence
 from evalsi.infra.sandbox.bubblewrap import Bubblewrap
-from evalsi.infra.sandbox.carried_agent import CarriedAgent, carry_agent, make_base, remove_base
+from evalsi.infra.sandbox.carried_agent import CarriedAgent, carry_agent, carry_python, make_base, remove_base
 from evalsi.infra.sandbox.cell_messages import execution_of, open_request, took_the_sandbox
 from evalsi.infra.sandbox.cell_sandbox import GRACE_S, CellSandbox, open_cell
 from evalsi.infra.sandbox.control_groups import Found, find_control_groups
 from evalsi.infra.sandbox.gvisor import Gvisor
+from evalsi.infra.sandbox.images import ImageOptions, ImageStore, default_image_folder
 from evalsi.infra.sandbox.landlock_only import LandlockOnly
 from evalsi.infra.sandbox.pool import Doubt, SlotPool
 from evalsi.infra.sandbox.probe_rung import probe_rung
 from evalsi.infra.sandbox.rung import Rung
-from evalsi.infra.sandbox.slot import Circumstances, Slot, choose_user
+from evalsi.infra.sandbox.slot import Circumstances, ImageToRun, Slot, choose_user, image_user
 from evalsi.ports.sandbox import (
     Execution,
     PythonProgram,
@@ -36,6 +40,7 @@ from evalsi.schema import IsolationLevel, IsolationReport
 DRIVERS = (Gvisor.driver, Bubblewrap.driver, LandlockOnly.driver)
 """Every rung by name, strongest first."""
 _ATTEMPTS = 2
+_IMAGES = ImageOptions(folder=default_image_folder())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +54,7 @@ class LadderOptions:
         bubblewrap: The program of that rung; None to look for it.
         python: The interpreter that runs inside; None to look for one.
         control_group: A version 2 control group that was delegated to us; None to look for what there is.
+        images: Where images are kept, and which are trusted.
         use_control_groups: False leaves them alone, and limits are per process.
     """
 
@@ -58,6 +64,7 @@ class LadderOptions:
     bubblewrap: Path | None = None
     python: str | None = None
     control_group: Path | None = None
+    images: ImageOptions = _IMAGES
     use_control_groups: bool = True
 
 
@@ -73,6 +80,7 @@ class Ladder:
         self._options = options
         self._base: Path | None = None
         self._agent: CarriedAgent | None = None
+        self._agent_for_images: CarriedAgent | None = None
         self._groups = Found(None, "not looked for")
         self._found: dict[str, RungStatus] = {}
         self._pools: dict[str, SlotPool] = {}
@@ -83,10 +91,10 @@ class Ladder:
         return [await self._status(rung) for rung in self._rungs]
 
     async def create(self, spec: SandboxSpec) -> Sandbox:
-        return await self._create(spec, b"")
+        return await self._create(spec, SandboxSnapshot(spec=spec))
 
     async def restore(self, snapshot: SandboxSnapshot) -> Sandbox:
-        return await self._create(snapshot.spec, snapshot.archive)
+        return await self._create(snapshot.spec, snapshot)
 
     async def run_python(self, program: PythonProgram) -> PythonRuns:
         pool, isolation = await self._choose(program.min_isolation)
@@ -116,22 +124,40 @@ class Ladder:
         if self._base is not None:
             remove_base(self._base)
             self._base = None
-            self._agent = None
+            self._agent = self._agent_for_images = None
 
-    async def _create(self, spec: SandboxSpec, archive: bytes) -> Sandbox:
+    async def _create(self, spec: SandboxSpec, snapshot: SandboxSnapshot) -> Sandbox:
         open_request(spec.limits, spec.environment, spec.files, b"")
-        pool, isolation = await self._choose(spec.min_isolation)
-        slot = await pool.take()
+        pool, isolation = await self._choose(spec.min_isolation, with_image=bool(spec.image))
+        opened, digest = spec, ""
+        if spec.image:
+            image = await ImageStore(self._options.images, image_user(), fence.MOUNT_POINTS).fetch(spec.image)
+            digest = image.digest
+            if snapshot.image_digest not in ("", digest):
+                raise ImageError(
+                    f"the snapshot was made over {snapshot.image_digest}, and {spec.image} is {digest} now"
+                )
+            slot = await pool.start(ImageToRun(tree=image.tree, agent=self._agent_with_python()))
+            opened = msgspec.structs.replace(spec, environment={**image.environment, **spec.environment})
+        else:
+            slot = await pool.take()
         try:
-            connection = await open_cell(slot, spec, archive=archive)
+            connection = await open_cell(slot, opened, archive=snapshot.archive)
         except BaseException:
             await slot.close()
             raise
-        sandbox = CellSandbox(slot, connection, spec, isolation, self._sandboxes.discard)
+        sandbox = CellSandbox(slot, connection, spec, isolation, self._sandboxes.discard, digest)
         self._sandboxes.add(sandbox)
         return sandbox
 
-    async def _choose(self, least: IsolationLevel) -> tuple[SlotPool, IsolationReport]:
+    def _agent_with_python(self) -> CarriedAgent:
+        assert self._agent is not None
+        assert self._base is not None
+        if self._agent_for_images is None:
+            self._agent_for_images = carry_python(self._agent, self._base)
+        return self._agent_for_images
+
+    async def _choose(self, least: IsolationLevel, *, with_image: bool = False) -> tuple[SlotPool, IsolationReport]:
         reasons: list[str] = []
         for rung in self._rungs:
             status = await self._status(rung)
@@ -139,6 +165,8 @@ class Ladder:
                 reasons.append(f"{rung.driver} does not work here ({status.reason})")
             elif rung.level.number < least.number:
                 reasons.append(f"{rung.driver} reaches {rung.level}")
+            elif with_image and not rung.takes_images:
+                reasons.append(f"{rung.driver} takes no images")
             else:
                 return self._pool(rung), status.isolation
         raise SandboxUnavailableError(

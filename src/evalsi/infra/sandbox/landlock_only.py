@@ -21,6 +21,7 @@ class LandlockOnly:
     remedy = "use Linux 5.13 or later with Landlock switched on (lsm=landlock,… on the kernel's command line)"
     weight = Weight()
     has_one_cell = False
+    takes_images = False
     needs_groups = False
 
     def obstacle(self) -> str:
@@ -28,14 +29,7 @@ class LandlockOnly:
 
     def start(self, agent: CarriedAgent, order: StartOrder) -> "subprocess.Popen[bytes]":
         readable = f"{agent.folder}:" + ("" if agent.prefix.startswith("/usr") else agent.prefix)
-        words = [
-            str(order.control),
-            fence.LANDLOCK,
-            str(order.disk),
-            str(int(order.counted)),
-            str(int(order.preload)),
-            readable,
-        ]
+        words = order.words(order.control, fence.LANDLOCK, str(order.disk), readable)
         return start_process(
             [*agent.command(str(agent.folder)), *words, *map(str, order.joins)],
             user=order.user,

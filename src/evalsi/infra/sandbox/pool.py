@@ -5,7 +5,7 @@ import collections
 import contextlib
 from collections.abc import AsyncGenerator
 
-from evalsi.infra.sandbox.slot import Circumstances, Slot, start_slot
+from evalsi.infra.sandbox.slot import Circumstances, ImageToRun, Slot, start_slot
 
 _CELLS_BEFORE_RETIRING = 512
 """Forks of one agent share its address layout and hash seed; a program must not learn them from many before it."""
@@ -65,6 +65,10 @@ class SlotPool:
         if self._taken > 1 and len(self._idle) + len(self._warming) < _SPARE_SLOTS:
             self._warm()
         return slot
+
+    async def start(self, image: ImageToRun) -> Slot:
+        """A slot for good, with an image. Raises: SandboxError: it does not start."""
+        return await start_slot(self._shared, preload=False, image=image)
 
     async def close(self) -> None:
         self._is_closed = True

@@ -18,6 +18,7 @@ class StartOrder:
         disk: A folder of the host that the user owns, for fences without mounts.
         joins: Descriptors of control groups to join.
         preload: Whether the agent is to import what programs import most.
+        tree: The file tree of an image, which the user owns; None for what the machine itself has.
     """
 
     control: int
@@ -26,6 +27,13 @@ class StartOrder:
     joins: tuple[int, ...]
     counted: bool
     preload: bool
+    tree: Path | None
+
+    def words(self, control: int, kind: str, disk: str, readable: str) -> list[str]:
+        """The agent's arguments, but for the groups that it joins."""
+        switches = (str(int(each)) for each in (self.counted, self.preload, self.tree is not None))
+        counted, preload, image = switches
+        return [str(control), kind, disk, counted, preload, readable, image]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +65,9 @@ class Rung(Protocol):
     def has_one_cell(self) -> bool:
         """Whether a started fence is for one cell only, which then speaks over `StartOrder.control` itself."""
         ...
+
+    @property
+    def takes_images(self) -> bool: ...
 
     @property
     def needs_groups(self) -> bool:

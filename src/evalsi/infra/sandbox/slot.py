@@ -32,6 +32,14 @@ class Circumstances:
     base: Path
 
 
+@dataclass(frozen=True, kw_only=True)
+class ImageToRun:
+    """The tree of an image, and the agent with an interpreter of its own."""
+
+    tree: Path
+    agent: CarriedAgent
+
+
 class Slot:
     """Made by `start_slot`. One cell at a time; `cells` counts them."""
 
@@ -90,10 +98,11 @@ class Slot:
         remove_base(self._disk)
 
 
-async def start_slot(shared: Circumstances, *, preload: bool) -> Slot:
+async def start_slot(shared: Circumstances, *, preload: bool, image: "ImageToRun | None" = None) -> Slot:
     """Starts a fence. To be called on the event loop's own thread. Raises: SandboxError: it does not start; says why."""
     number = next(_numbers)
-    user = choose_user(number)
+    user = choose_user(number) if image is None else image_user()
+    agent = shared.agent if image is None else image.agent
     disk = shared.base / f"disk-{number}"
     disk.mkdir(mode=0o700)
     group: ControlGroup | None = None
@@ -112,8 +121,9 @@ async def start_slot(shared: Circumstances, *, preload: bool) -> Slot:
             joins=tuple(joins),
             counted=group is not None,
             preload=preload,
+            tree=None if image is None else image.tree,
         )
-        process = shared.rung.start(shared.agent, order)
+        process = shared.rung.start(agent, order)
     except OSError as error:
         ours.close()
         if group is not None:
@@ -142,7 +152,12 @@ def choose_user(number: int) -> int | None:
     """
     if os.geteuid() != 0 or not _has_users():
         return None
-    return _FIRST_USER + (os.getpid() * 61 + number) % (_LAST_USER - _FIRST_USER + 1)
+    return _FIRST_USER + (os.getpid() * 61 + number) % (_LAST_USER - _FIRST_USER)
+
+
+def image_user() -> int | None:
+    """Who sandboxes with an image run as: the one who owns the trees, where we are root."""
+    return None if choose_user(0) is None else _LAST_USER
 
 
 @functools.cache
