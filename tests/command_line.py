@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from evalsi.cli.app import run
+from evalsi.settings import SandboxSettings
 
 DATA = [
     {"id": "fr", "input": "Capital of France?", "output": "Paris", "reference": "Paris", "topic": "cities"},
@@ -28,8 +29,13 @@ class Ended(NamedTuple):
     err: str
 
 
+QUICK_SANDBOXES = SandboxSettings(drivers=("bubblewrap", "landlock"))
+"""For tests of what runs in a sandbox, and not of sandboxes: a kernel of its own for every program takes a hundred times as
+long. Every kind has its own tests in `tests/infra/sandbox`."""
+
+
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment without anything that evalsi or a terminal would read, and `extra`.
+    """This process's environment without anything that evalsi or a terminal would read, with quick sandboxes, and `extra`.
 
     Modules are compiled once and not in every process, which else is most of the time of short ones.
     """
@@ -44,7 +50,7 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE",
     ):
         kept.pop(name, None)
-    return kept | dict(extra or {})
+    return kept | {"EVALSI_SANDBOX_DRIVERS": ",".join(QUICK_SANDBOXES.drivers)} | dict(extra or {})
 
 
 def command(*arguments: str) -> list[str]:

@@ -18,7 +18,8 @@ pytestmark = [
 
 
 def test_probe_names_every_kind_with_its_limits_or_its_reason(tmp_path: Path) -> None:
-    ended = evalsi("sandbox", "probe", "--format", "json", cwd=tmp_path)
+    every = {"EVALSI_SANDBOX_DRIVERS": ""}
+    ended = evalsi("sandbox", "probe", "--format", "json", cwd=tmp_path, env=every)
     assert ended.status == 0, ended.err
     rungs = {rung["driver"]: rung for rung in json.loads(ended.out)}
     assert set(rungs) == {"gvisor", "bubblewrap", "landlock"}
@@ -51,7 +52,9 @@ def test_standard_input_is_passed_on_where_it_is_asked_for(tmp_path: Path) -> No
 
 
 def test_asking_for_more_than_there_is_runs_nothing_and_says_every_reason(tmp_path: Path) -> None:
-    ended = evalsi("sandbox", "run", "--min-isolation", "vm", "--", "touch", str(tmp_path / "ran"), cwd=tmp_path)
+    every = {"EVALSI_SANDBOX_DRIVERS": ""}
+    asked = ("--min-isolation", "vm", "--", "touch", str(tmp_path / "ran"))
+    ended = evalsi("sandbox", "run", *asked, cwd=tmp_path, env=every)
     assert ended.status == 1
     assert ended.err.startswith("error: no sandbox here reaches level vm: gvisor ")
     assert "bubblewrap" in ended.err

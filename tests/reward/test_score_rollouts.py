@@ -15,6 +15,7 @@ from evalsi.settings import Settings
 from evalsi.wiring.reward_spec import read_reward_spec
 from evalsi.wiring.rewarding import make_reward_scorer
 from tests.case_files import case
+from tests.command_line import QUICK_SANDBOXES
 
 EVALUATORS = Path(__file__).parent / "rewarding_evaluators.py"
 
@@ -29,7 +30,7 @@ def own(name: str, **more: Any) -> dict[str, Any]:
 
 def scored(spec: RewardSpec, rollouts: list[Record], folder: Path, *, times: int = 1) -> list[Reward]:
     async def run() -> list[Reward]:
-        scorer = make_reward_scorer(spec, Settings(directory=folder))
+        scorer = make_reward_scorer(spec, Settings(directory=folder, sandbox=QUICK_SANDBOXES))
         try:
             rewards: list[Reward] = []
             for _ in range(times):

@@ -14,6 +14,7 @@ from evalsi.reward.rollouts import records_of
 from evalsi.rewards import openrlhf, verl
 from evalsi.settings import Settings
 from tests.case_files import case
+from tests.command_line import QUICK_SANDBOXES
 
 SPEC = """
 name: solved
@@ -31,7 +32,7 @@ onError: mask
 
 @pytest.fixture
 def reward(tmp_path: Path) -> Iterator[rewards.LoadedReward]:
-    with rewards.load(SPEC, settings=Settings(directory=tmp_path)) as loaded:
+    with rewards.load(SPEC, settings=Settings(directory=tmp_path, sandbox=QUICK_SANDBOXES)) as loaded:
         yield loaded
 
 
@@ -95,7 +96,7 @@ def test_calls_from_many_threads_and_from_a_loop_agree(reward: rewards.LoadedRew
 
 
 def test_a_closed_reward_says_so(tmp_path: Path) -> None:
-    loaded = rewards.load(SPEC, settings=Settings(directory=tmp_path))
+    loaded = rewards.load(SPEC, settings=Settings(directory=tmp_path, sandbox=QUICK_SANDBOXES))
     loaded.close()
     loaded.close()
     with pytest.raises(Exception, match="closed"):

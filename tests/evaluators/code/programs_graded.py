@@ -11,6 +11,7 @@ from evalsi.evaluators.catalog import load
 from evalsi.schema import Content, Record, Score
 from evalsi.settings import Settings
 from evalsi.wiring.sandboxing import sandbox_host
+from tests.command_line import QUICK_SANDBOXES
 
 
 def graded(
@@ -19,7 +20,7 @@ def graded(
     """What the evaluator says of each program with its metadata, all on one sandbox host, several at once."""
 
     async def run() -> list[Any]:
-        async with sandbox_host(Settings()) as host:
+        async with sandbox_host(Settings(sandbox=QUICK_SANDBOXES)) as host:
             bound = bind(load(evaluator), context=EvalContext(sandbox=host), params=params)
             slots = asyncio.Semaphore(3)
 

@@ -58,9 +58,7 @@ class RegistrySource:
 
     async def manifest(self, version: str) -> bytes:
         async with self._get(f"manifests/{version}") as response:
-            data = await response.content.read(LARGEST_MANIFEST)
-            while len(data) < LARGEST_MANIFEST and (more := await response.content.read(LARGEST_MANIFEST)):
-                data += more
+            data = await _read_document(response)
         if is_digest(version) and digest_of(data) != version:
             raise ImageError(f"what {self._reference.host} gave as {version} is {digest_of(data)}")
         return data
@@ -119,7 +117,7 @@ class RegistrySource:
         async with self._session.get(realm, params=asked, headers=headers) as response:
             if response.status != _OK:
                 raise ImageError(f"{self._reference.host} does not let us in (status {response.status} for a token)")
-            answer = read(await response.content.read(LARGEST_MANIFEST), Token, "token")
+            answer = read(await _read_document(response), Token, "token")
         self._authorization = f"Bearer {answer.token or answer.access_token}"
 
     def _check(self, response: "aiohttp.ClientResponse", path: str) -> None:
@@ -131,6 +129,17 @@ class RegistrySource:
         if response.status == _UNAUTHORIZED:
             raise ImageError(f"{what} does not let us in", hint="log in, and set EVALSI_SANDBOX_REGISTRY_CREDENTIALS")
         raise ImageError(f"{what} answered {response.status} for {path}")
+
+
+async def _read_document(response: "aiohttp.ClientResponse") -> bytes:
+    parts: list[bytes] = []
+    left = LARGEST_MANIFEST
+    async for data in response.content.iter_any():
+        left -= len(data)
+        if left < 0:
+            raise ImageError(f"{response.url.host} sent a document of more than {LARGEST_MANIFEST >> 20} MiB")
+        parts.append(data)
+    return b"".join(parts)
 
 
 @asynccontextmanager
