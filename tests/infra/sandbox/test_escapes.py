@@ -133,12 +133,9 @@ def test_only_the_kernels_word_says_how_a_program_ended(way: str, name: str) -> 
 )
 def test_what_does_not_end_is_ended(way: str, name: str) -> None:
     result = findings(way)["programs"][name]
-    if name == "storm_of_forks" and way == "gvisor":
-        assert result["outcome"] == "denied", (
-            result
-        )  # gVisor's own kernel does not count: the control group ends all of it
-    else:
-        assert result["outcome"] == "timeout", result
+    # gVisor's own kernel does not count processes: the control group ends all of it, where time does not run out before.
+    ends = ("timeout", "denied") if name == "storm_of_forks" and way == "gvisor" else ("timeout",)
+    assert result["outcome"] in ends, result
     assert result["duration_s"] < 20
 
 
