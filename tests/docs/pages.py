@@ -5,6 +5,7 @@ A direction is a comment on the line above a fence, or at the top of a page:
     <!-- needs: examples/demo/data/aster.jsonl -->   a file of the repository, copied into the page's folder
     <!-- needs: starter -->                          the files that `evalsi init` writes
     <!-- needs: model -->                            a model answers at http://127.0.0.1:8000/v1
+    <!-- needs: server -->                           a server of evalsi listens at http://127.0.0.1:8080
     <!-- file: checks.py -->                         the block is this file; it is written, not run
     <!-- continues -->                               the Python block goes on from the one before
     <!-- not run: why -->                            the block is not run; `test_blocks_run` lists every one

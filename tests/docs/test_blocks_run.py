@@ -20,6 +20,7 @@ import yaml
 
 from evalsi.testing.stand_in_model import StandInModel
 from tests.docs.pages import ROOT, Block, Command, blocks_of, commands_of, name_of, needs_of, pages
+from tests.server.running_server import running_server
 
 LANGUAGES = {"bash", "console", "python", "json", "jsonl", "yaml", "toml", "text", "csv", "proto"}
 RUN_WORDS = ("evalsi", "make", "python", "pytest", "cd", "pip", "cat", "export", "printf", "head", "sed")
@@ -31,6 +32,7 @@ NOT_RUN = {
 }
 """How many blocks of a page are marked as not run. Each says why, where it stands."""
 MODEL_ADDRESS = "http://127.0.0.1:8000"
+SERVER_ADDRESS = "http://127.0.0.1:8080"
 RUNNABLE = [page for page in pages() if any(b.language in ("bash", "console", "python") for b in blocks_of(page))]
 
 
@@ -50,6 +52,10 @@ def test_every_block_of_the_page_runs_and_shows_what_comes_out(
             if need == "model":
                 model = stack.enter_context(StandInModel())
                 reader.addresses[MODEL_ADDRESS] = model.root_url
+            elif need == "server":
+                (tmp_path.parent / "server").mkdir(exist_ok=True)
+                server = stack.enter_context(running_server(tmp_path.parent / "server"))
+                reader.addresses[SERVER_ADDRESS] = f"http://{server.address}"
             else:
                 reader.bring(need)
         for block in blocks_of(page):

@@ -86,6 +86,15 @@ class WorkerProcesses:
         self._busy += 1
         try:
             return await self._call_one(body, deadline_s)
+        except _DiedError as first:
+            # Somebody may have killed it. What kills its worker again is at fault itself.
+            try:
+                return await self._call_one(body, deadline_s)
+            except _DiedError as second:
+                words = f"the process that worked on the call died twice: {first}, {second}"
+                if {str(first), str(second)} == {_KILLED}:
+                    raise OverloadedError(f"{words}; somebody kills them, or memory is short") from None
+                raise WorkerCrashError(words) from None
         finally:
             self._busy -= 1
             self._slots.release()
@@ -102,7 +111,7 @@ class WorkerProcesses:
             ) from None
         except (EOFError, OSError):
             how = await self._replace(worker)
-            raise WorkerCrashError(f"the process that worked on the call died: {how}") from None
+            raise _DiedError(how) from None
         except BaseException:  # cancelled: the work must not go on
             await asyncio.shield(self._replace(worker))
             raise
@@ -168,6 +177,14 @@ class WorkerProcesses:
             os.killpg(worker.process.pid, signal.SIGKILL)
         code = await worker.process.wait()
         return f"exit status {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+
+
+_KILLED = "signal SIGKILL"
+"""How a process ends that was ended from outside: no evaluator's fault, and the same call may succeed later."""
+
+
+class _DiedError(Exception):
+    """A worker died over a call; the text says how."""
 
 
 class _Worker:

@@ -31,8 +31,8 @@ class WorkerPool(Protocol):
 
         Raises:
             CallDeadlineError: no answer within `deadline_s`, counted from when a worker took it up.
-            WorkerCrashError: the process died over it.
-            OverloadedError: as many calls wait as may.
+            WorkerCrashError: the process died over it, and so did a second one.
+            OverloadedError: as many calls wait as may, or processes are killed from outside.
         """
         ...
 

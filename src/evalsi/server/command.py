@@ -4,6 +4,7 @@ It stands with the server rather than with the other commands because faces do n
 knows it by name.
 """
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,8 @@ def run(
         reward: What OpenRLHF's protocol is answered with; None for a server without it.
     Raises: EvalsiError, OSError: it could not begin.
     """
+    # A worker that is started is a fork for a moment, of which gRPC would write lines into the log that are no JSON.
+    os.putenv("GRPC_ENABLE_FORK_SUPPORT", "0")
     try:
         import uvloop
         from prometheus_client import CollectorRegistry

@@ -33,7 +33,7 @@ from evalsi.schema import (
     SliceRunsResponse,
 )
 
-SLICED_RUNS = 20
+SLICED_RUNS, MOST_SLICED_RUNS = 20, 1000
 _ORDERS = ("", "record", "score", "-score")
 
 
@@ -107,8 +107,14 @@ def slice_runs(stores: ProjectStores, request: SliceRunsRequest, projects: Seque
     if request.run_ids:
         rows = [stores.of(stores.project_of(run_id)).run(run_id) for run_id in request.run_ids]
     else:
+        if request.limit < 0:
+            raise UsageError(
+                f"{request.limit} runs cannot be taken",
+                where="limit",
+                hint=f"leave it out for the newest {SLICED_RUNS}",
+            )
         query = RunQuery(labels=request.labels, statuses=("succeeded", "failed"))
-        rows = stores.page(projects, query, size=request.limit or SLICED_RUNS).runs
+        rows = stores.page(projects, query, size=min(request.limit or SLICED_RUNS, MOST_SLICED_RUNS)).runs
     if not rows:
         raise NotFoundError("there is no finished run to slice")
     keys = [key.strip() for key in request.by.split(",") if key.strip()]

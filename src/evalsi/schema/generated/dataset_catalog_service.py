@@ -19,6 +19,7 @@ __all__ = [
     "DatasetVersionState",
     "DiffDatasetVersionsRequest",
     "DiffDatasetVersionsResponse",
+    "FailureSelection",
     "FetchDatasetVersionRequest",
     "FetchDatasetVersionResponse",
     "GetDatasetVersionRequest",
@@ -112,11 +113,22 @@ class DatasetVersionEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaul
     """When."""
 
 
+class FailureSelection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """A failure case as it was reviewed."""
+
+    id: str = ""
+    """Identifier of the case."""
+    revision: Int64 = 0
+    """Number of the review."""
+
+
 class PublishDatasetVersionRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True):
     """A version to store."""
 
     content: DatasetVersionContent | None = None
     """What it holds."""
+    failures: list[FailureSelection] = []
+    """Reviewed failure cases whose records are to be added; a server that keeps no cases refuses them."""
 
 
 class PublishDatasetVersionResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True):

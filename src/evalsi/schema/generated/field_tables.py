@@ -1010,8 +1010,13 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
         ("sha256", "sha256", "string", "plain", "", "", False),
         ("time", "time", "timestamp", "optional", "", "", False),
     ),
+    "FailureSelection": (
+        ("id", "id", "string", "plain", "", "", False),
+        ("revision", "revision", "int64", "plain", "", "", False),
+    ),
     "PublishDatasetVersionRequest": (
         ("content", "content", "message", "optional", "DatasetVersionContent", "", False),
+        ("failures", "failures", "message", "list", "FailureSelection", "", False),
     ),
     "PublishDatasetVersionResponse": (
         ("dataset", "dataset", "message", "optional", "DatasetVersion", "", False),

@@ -80,6 +80,7 @@ if TYPE_CHECKING:
         EvaluatorManifest,
         EvaluatorRef,
         ExternalHarness,
+        FailureSelection,
         FetchDatasetVersionRequest,
         FetchDatasetVersionResponse,
         FewShotExample,
@@ -4353,8 +4354,26 @@ def file_DatasetVersionEvent(m: DatasetVersionEvent) -> dict[str, Any]:
     return d
 
 
-def rest_PublishDatasetVersionRequest(m: PublishDatasetVersionRequest) -> dict[str, Any]:
+def rest_FailureSelection(m: FailureSelection) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+        "revision": m.revision,
+    }
+    return d
+
+
+def file_FailureSelection(m: FailureSelection) -> dict[str, Any]:
     d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    d["revision"] = m.revision
+    return d
+
+
+def rest_PublishDatasetVersionRequest(m: PublishDatasetVersionRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "failures": [rest_FailureSelection(v) for v in m.failures],
+    }
     v = m.content
     if v is not None:
         d["content"] = rest_DatasetVersionContent(v)
@@ -4366,6 +4385,8 @@ def file_PublishDatasetVersionRequest(m: PublishDatasetVersionRequest) -> dict[s
     v = m.content
     if v is not None:
         d["content"] = file_DatasetVersionContent(v)
+    if m.failures:
+        d["failures"] = [file_FailureSelection(v) for v in m.failures]
     return d
 
 
@@ -6054,6 +6075,7 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "EvaluatorManifest": rest_EvaluatorManifest,
     "EvaluatorRef": rest_EvaluatorRef,
     "ExternalHarness": rest_ExternalHarness,
+    "FailureSelection": rest_FailureSelection,
     "FetchDatasetVersionRequest": rest_FetchDatasetVersionRequest,
     "FetchDatasetVersionResponse": rest_FetchDatasetVersionResponse,
     "FewShotExample": rest_FewShotExample,
@@ -6261,6 +6283,7 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "EvaluatorManifest": file_EvaluatorManifest,
     "EvaluatorRef": file_EvaluatorRef,
     "ExternalHarness": file_ExternalHarness,
+    "FailureSelection": file_FailureSelection,
     "FetchDatasetVersionRequest": file_FetchDatasetVersionRequest,
     "FetchDatasetVersionResponse": file_FetchDatasetVersionResponse,
     "FewShotExample": file_FewShotExample,

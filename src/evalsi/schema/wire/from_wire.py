@@ -76,6 +76,7 @@ from evalsi.schema import (
     EvaluatorManifest,
     EvaluatorRef,
     ExternalHarness,
+    FailureSelection,
     Fault,
     FetchDatasetVersionRequest,
     FetchDatasetVersionResponse,
@@ -1665,9 +1666,17 @@ def read_DatasetVersionEvent(w):
     )
 
 
+def read_FailureSelection(w):
+    return FailureSelection(
+        id=w.id,
+        revision=w.revision,
+    )
+
+
 def read_PublishDatasetVersionRequest(w):
     return PublishDatasetVersionRequest(
         content=read_DatasetVersionContent(w.content) if w.HasField("content") else None,
+        failures=[read_FailureSelection(x) for x in w.failures],
     )
 
 
@@ -2321,6 +2330,7 @@ READS: dict[str, Callable[[Any], Any]] = {
     "EvaluatorManifest": read_EvaluatorManifest,
     "EvaluatorRef": read_EvaluatorRef,
     "ExternalHarness": read_ExternalHarness,
+    "FailureSelection": read_FailureSelection,
     "FetchDatasetVersionRequest": read_FetchDatasetVersionRequest,
     "FetchDatasetVersionResponse": read_FetchDatasetVersionResponse,
     "FewShotExample": read_FewShotExample,

@@ -2828,11 +2828,24 @@ def fill_DatasetVersionEvent(s, w):
         fill_timestamp(v, w.time)
 
 
+def fill_FailureSelection(s, w):
+    v = s.id
+    if v:
+        w.id = v
+    v = s.revision
+    if v:
+        w.revision = v
+
+
 def fill_PublishDatasetVersionRequest(s, w):
     v = s.content
     if v is not None:
         w.content.SetInParent()
         fill_DatasetVersionContent(v, w.content)
+    v = s.failures
+    if v:
+        for x in v:
+            fill_FailureSelection(x, w.failures.add())
 
 
 def fill_PublishDatasetVersionResponse(s, w):
@@ -3960,6 +3973,7 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "EvaluatorManifest": fill_EvaluatorManifest,
     "EvaluatorRef": fill_EvaluatorRef,
     "ExternalHarness": fill_ExternalHarness,
+    "FailureSelection": fill_FailureSelection,
     "FetchDatasetVersionRequest": fill_FetchDatasetVersionRequest,
     "FetchDatasetVersionResponse": fill_FetchDatasetVersionResponse,
     "FewShotExample": fill_FewShotExample,

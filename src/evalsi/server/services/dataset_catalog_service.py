@@ -17,7 +17,14 @@ import msgspec
 
 from evalsi.access.caller import Caller
 from evalsi.access.gate import DEFAULT_PROJECT, visible_projects
-from evalsi.core.errors import ConflictError, InvalidDataError, InvalidSpecError, UsageError, told_error
+from evalsi.core.errors import (
+    ConflictError,
+    InvalidDataError,
+    InvalidSpecError,
+    UnimplementedError,
+    UsageError,
+    told_error,
+)
 from evalsi.core.page_token import read_page_token, write_page_token
 from evalsi.datasets import DatasetOptions, open_dataset
 from evalsi.datasets.options import FORMATS, Format
@@ -67,6 +74,8 @@ class DatasetCatalogService:
     async def publish_dataset_version(
         self, request: PublishDatasetVersionRequest, caller: Caller
     ) -> PublishDatasetVersionResponse:
+        if request.failures:
+            raise UnimplementedError("this server keeps no failure cases", hint="send their records in content")
         content = request.content or DatasetVersionContent()
         stored, _ = await asyncio.to_thread(self._publish, content, content.records, caller)
         return PublishDatasetVersionResponse(dataset=stored, reference=_reference(stored))
