@@ -52,7 +52,7 @@ def test_the_diff_is_found_where_records_carry_it(fields: dict[str, Any]) -> Non
         {"output": "- one\n+ two"},
         {"output": "```python\na = 2\n```"},
         {"metadata": {"diff": " "}},
-    ],  # fmt: skip
+    ],
 )
 def test_a_record_without_a_diff_is_skipped_and_nobody_is_asked(fields: dict[str, Any]) -> None:
     assert shown(input="Make it two.", **fields) == ("", Outcome.SKIPPED)
