@@ -1,6 +1,8 @@
 """Rewards over the network: composed as at home, bounded, counted, and in OpenRLHF's own protocol."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -94,6 +96,17 @@ def test_a_trainer_uses_a_server_as_it_uses_this_machine(server: RunningServer, 
         assert [one(["q"] * 2400, answers, **columns)[0] for one in away.reward_funcs] == [1.0, 1.0, 1.0]
     with rewards.load(spec, settings=settings) as here:
         assert found == here(["q"] * 2400, answers, **columns)
+
+
+def test_the_command_line_has_a_server_score(server: RunningServer, tmp_path: Path) -> None:
+    (tmp_path / "reward.json").write_text(json.dumps({**SPEC, "onError": "mask"}))
+    lines = [{"id": "a", "input": "q", "output": "\\boxed{4}", "reference": "4"}, {"id": "b", "output": "4"}]
+    (tmp_path / "rollouts.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    told = ["rewards", "score", "--spec", "reward.json", "--data", "rollouts.jsonl"]
+    command = [sys.executable, "-m", "evalsi", *told, "--server", f"http://{server.address}"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert [json.loads(line)["total"] for line in ended.stdout.splitlines()] == [1.0, 0.0]
+    assert "2 rollouts: mean 0.5, 1 stopped by a gate" in ended.stderr
 
 
 def test_what_a_server_refuses_is_an_error_with_its_sentence(server: RunningServer, tmp_path: Path) -> None:

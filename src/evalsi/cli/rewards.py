@@ -34,22 +34,32 @@ def rewards() -> None:
 @click.option("--data", required=True, metavar="DATA", help="The rollouts: input, output, reference.")
 @click.option("--output", metavar="FILE", help="Write the rewards here instead of standard output.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N rollouts.")
-def score(spec: str, data: str, output: str | None, limit: int | None) -> None:
+@click.option("--server", default="", metavar="URL", help="Have this server score them, with its judges and sandboxes.")
+@click.option("--project", default="", metavar="NAME", help="The project on the server.")
+def score(spec: str, data: str, output: str | None, limit: int | None, server: str, project: str) -> None:
     """Score rollouts: one reward with its parts for each, as JSON lines in the order of the data.
 
     \b
     evalsi rewards score --spec reward.yaml --data rollouts.jsonl --output rewards.jsonl
     """  # noqa: D301
     import asyncio
+    from dataclasses import replace
 
+    from evalsi.cli.kept_keys import kept_key
+    from evalsi.cli.server_call import server_of
+    from evalsi.core.errors import UsageError
     from evalsi.core.whole_file import check_place, whole_file
     from evalsi.datasets import DatasetOptions, open_dataset
+    from evalsi.ports.reward_scorer import RewardScorer
     from evalsi.schema import Reward
     from evalsi.schema.json_codec import encode_file
     from evalsi.settings import Settings
+    from evalsi.wiring.remote_rewards import make_remote_scorer
     from evalsi.wiring.reward_spec import read_reward_spec
     from evalsi.wiring.rewarding import make_reward_scorer
 
+    if project and not server:
+        raise UsageError("--project is the project on a server", hint="name the server with --server")
     if output is not None:
         check_place(Path(output), [spec, data])
     read = read_reward_spec(Path(spec))
@@ -57,7 +67,13 @@ def score(spec: str, data: str, output: str | None, limit: int | None) -> None:
     dataset.scan()
 
     async def run() -> list[Reward]:
-        scorer = make_reward_scorer(read, Settings.from_environment())
+        settings = Settings.from_environment()
+        if server:
+            address = server_of(server, settings)
+            known = replace(settings, api_key=settings.api_key or kept_key(address, settings))
+            scorer: RewardScorer = make_remote_scorer(read, known, server=address, project=project)
+        else:
+            scorer = make_reward_scorer(read, settings)
         try:
             return await scorer.score(list(dataset.records()))
         finally:

@@ -64,6 +64,7 @@ BUILTIN: dict[str, dict[str, str]] = {
     },
     "code": {
         "code-check": "code.code_check:CodeCheck",
+        "code-quality": "code.code_quality:CodeQuality",
         "python-syntax": "code.python_syntax:PythonSyntax",
         "unit-tests": "code.unit_tests:UnitTests",
     },
