@@ -17,6 +17,7 @@ import msgspec
 from evalsi.access.outgoing_rights import OutgoingRights
 from evalsi.core.clock import Clock, SystemClock
 from evalsi.core.errors import NotFoundError, StoreError, UsageError
+from evalsi.infra.objects import ALLOW_HTTP
 from evalsi.infra.run_workers import RunWorkers
 from evalsi.infra.store.access_store import SqlAccessStore
 from evalsi.infra.store.answer_store import SqlAnswerStore
@@ -212,7 +213,7 @@ def _object_options(server: ServerSettings, environment: Mapping[str, str]) -> d
         "access_key_id": environment.get(s3.access_key_env, ""),
         "secret_access_key": environment.get(s3.secret_key_env, ""),
         "virtual_hosted_style_request": "" if s3.path_style or not s3.endpoint else "true",
-        "allow_http": "true" if s3.insecure else "",
+        ALLOW_HTTP: "true" if s3.insecure else "",
     }
     return {name: value for name, value in options.items() if value}
 
