@@ -26,7 +26,7 @@ def test_a_backup_is_restored_where_the_settings_point(capsys: pytest.CaptureFix
     assert evalsi_here(capsys, *EVALUATED).status == 0
     made = evalsi_here(capsys, "admin", "backup", "--config", "here.yaml", "backup.zip")
     assert (made.status, made.out) == (0, "")
-    assert made.err.startswith("backup.zip: the database and 0 objects, ")
+    assert made.err.startswith("backup.zip: the database and its objects (0), ")
     assert evalsi_here(capsys, "admin", "restore", "--config", "there/evalsi.yaml", "backup.zip").status == 0
     with closing(sqlite3.connect(folder / "there" / "kept" / "evalsi.db")) as connection:
         assert connection.execute("SELECT rows FROM runs").fetchall() == [(4,)]

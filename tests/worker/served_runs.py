@@ -18,6 +18,7 @@ from evalsi.infra.store.project_stores import SqlProjectStores
 from evalsi.ports.run_queue import QueueLimits, Submission
 from evalsi.ports.run_store import RunRow
 from evalsi.schema import RunManifest, RunSpec
+from evalsi.settings.server import OWN_MACHINE
 from evalsi.wiring.run_work import RunWorkerOrder
 
 
@@ -37,6 +38,7 @@ class ServedRuns:
             objects=f"file://{self.folder / 'objects'}",
             cache=str(self.folder / "cache"),
             lease_s=2.0,
+            server=OWN_MACHINE,
         )
 
     def open(self) -> SqlProjectStores:

@@ -7,12 +7,18 @@ their own variables hold.
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from evalsi.core.errors import MissingExtraError, NotFoundError, StoreError, UsageError
 
 SCHEMES = ("file", "s3", "gs", "az")
+ALLOW_HTTP = "allow_http"
+"""The option that lets objects travel unencrypted."""
+_RANGE_BYTES = 4 << 20
+"""Fetched by one request, so that no reader, however slow, keeps one open."""
+_PIECE_BYTES = 256 << 10
 
 
 def open_objects(address: str, *, cache: Path, options: Mapping[str, Any] | None = None) -> "Objects":
@@ -20,7 +26,7 @@ def open_objects(address: str, *, cache: Path, options: Mapping[str, Any] | None
 
     Args:
         cache: A folder for copies of objects that lie elsewhere, made when needed.
-        options: Settings of the place, e.g. `endpoint` and `region` of S3; none of them is printed.
+        options: Settings of the place, e.g. `endpoint` and `region` of S3, and whether to `ALLOW_HTTP`; none is printed.
     Raises: UsageError: no such kind of place. MissingExtraError: obstore is not installed.
     """
     scheme, separator, rest = address.partition("://")
@@ -40,7 +46,12 @@ def open_objects(address: str, *, cache: Path, options: Mapping[str, Any] | None
         except OSError as problem:
             raise StoreError(f"the folder {folder} cannot be made: {problem.strerror}") from problem
         return Objects(LocalStore(folder), address, folder=folder, cache=cache)
-    return Objects(from_url(address, **(dict(options or {}))), address, folder=None, cache=cache)
+    settings: Any = dict(options or {})
+    client: Any = {"connect_timeout": "5s", "timeout": "60s", "allow_http": bool(settings.pop(ALLOW_HTTP, ""))}
+    retries: Any = {"max_retries": 4, "retry_timeout": timedelta(seconds=20)}
+    # pyright sees a form for each kind of place, and the kind is known when it runs.
+    store = cast("Any", from_url)(address, config=settings, client_options=client, retry_config=retries)
+    return Objects(store, address, folder=None, cache=cache)
 
 
 class Objects:
@@ -53,13 +64,16 @@ class Objects:
         self._cache = cache
 
     def put(self, key: str, file: Path) -> None:
-        with self._faults(key):
-            self._store.put(key, file)
+        try:
+            with self._faults(key):
+                self._store.put(key, file)
+        except NotFoundError as error:
+            raise self._fault("the place is not there") from error
 
     def read(self, key: str) -> Iterator[bytes]:
         with self._faults(key):
-            stream = self._store.get(key).stream(min_chunk_size=256 << 10)
-        return self._pieces(key, stream)
+            size_bytes: int = self._store.head(key)["size"]
+        return self._pieces(key, size_bytes)
 
     def local_path(self, key: str) -> Path:
         if self._folder is not None:
@@ -76,10 +90,11 @@ class Objects:
         except NotFoundError:
             return
 
-    def _pieces(self, key: str, stream: Any) -> Iterator[bytes]:
-        with self._faults(key):
-            for piece in stream:
-                yield bytes(piece)
+    def _pieces(self, key: str, size_bytes: int) -> Iterator[bytes]:
+        for start in range(0, size_bytes, _RANGE_BYTES):
+            with self._faults(key):
+                part = memoryview(self._store.get_range(key, start=start, end=min(start + _RANGE_BYTES, size_bytes)))
+            yield from (bytes(part[at : at + _PIECE_BYTES]) for at in range(0, len(part), _PIECE_BYTES))
 
     @contextmanager
     def _faults(self, key: str) -> Generator[None]:
@@ -90,10 +105,13 @@ class Objects:
         except FileNotFoundError as error:
             raise NotFoundError(f"there is no object {key}") from error
         except (BaseError, OSError) as error:
-            raise StoreError(
-                f"the objects at {self._address} cannot be used: {_first_line(error)}",
-                hint="check that the place is there, has room and lets this server in",
-            ) from error
+            raise self._fault(_first_line(error)) from error
+
+    def _fault(self, reason: str) -> StoreError:
+        return StoreError(
+            f"the objects at {self._address} cannot be used: {reason}",
+            hint="check that the place is there, has room and lets this server in",
+        )
 
 
 def fetched(path: Path, read: Callable[[], Iterator[bytes]]) -> Path:

@@ -49,7 +49,7 @@ def backup(file: Path, config: Path | None, data_dir: Path | None) -> None:
     from evalsi.wiring.backing_up import back_up
 
     account = back_up(*kept_settings(config, data_dir), file)
-    click.echo(f"{file}: the database and {account.objects} objects, {account.size_bytes:,} bytes", err=True)
+    click.echo(f"{file}: the database and its objects ({account.objects}), {account.size_bytes:,} bytes", err=True)
 
 
 @admin.command()
@@ -66,4 +66,4 @@ def restore(file: Path, config: Path | None, data_dir: Path | None) -> None:
     from evalsi.wiring.backing_up import restore as put_back
 
     account = put_back(*kept_settings(config, data_dir), file)
-    click.echo(f"restored what {file} held on {account.created_at}, with {account.objects} objects", err=True)
+    click.echo(f"restored what {file} held on {account.created_at}, with its objects ({account.objects})", err=True)

@@ -23,6 +23,7 @@ def run_services(parts: RunParts) -> list[Any]:
             most_stored=parts.most_stored,
             rights=parts.rights,
             default_judge=parts.default_judge,
+            tokens=parts.tokens,
         ),
         DatasetCatalogService(stores=parts.stores),
     ]

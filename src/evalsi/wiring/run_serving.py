@@ -8,7 +8,7 @@ import logging
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import msgspec
 from evalsi.access.outgoing_rights import OutgoingRights
 from evalsi.core.clock import Clock, SystemClock
 from evalsi.core.errors import NotFoundError, StoreError, UsageError
+from evalsi.infra.objects import ALLOW_HTTP
 from evalsi.infra.run_workers import RunWorkers
 from evalsi.infra.store.access_store import SqlAccessStore
 from evalsi.infra.store.answer_store import SqlAnswerStore
@@ -38,6 +39,8 @@ logger = logging.getLogger(__name__)
 TIDY_INTERVAL_S = 60.0
 """Between two looks for runs that have been there long enough."""
 TIDY_STOP_S = 2.0
+KNOWN_PROJECTS = 10_000
+"""Runs of which a server remembers the project."""
 ENDED = ("succeeded", "failed", "interrupted", "error")
 
 
@@ -54,13 +57,26 @@ class RunParts:
     rights: Callable[[str], OutgoingRights]
     """What runs of a project may call."""
     default_judge: str
+    tokens: Callable[[str], TokenQuota]
+    """What a project may use in a day."""
+    _projects: dict[str, str] = field(default_factory=dict[str, str], init=False)
 
     async def project_of_run(self, run_id: str) -> str | None:
-        """The project of a run; None when there is no such run."""
-        try:
-            return await asyncio.to_thread(self.stores.project_of, run_id)
-        except NotFoundError:
-            return None
+        """The project of a run; None when there is no such run.
+
+        It never changes, so that whoever follows a run asks the store once. Of a run that was deleted it may still be
+        known; then the store says that there is none.
+        """
+        known = self._projects.get(run_id)
+        if known is None:
+            try:
+                known = await asyncio.to_thread(self.stores.project_of, run_id)
+            except NotFoundError:
+                return None
+            if len(self._projects) >= KNOWN_PROJECTS:
+                self._projects.clear()
+            self._projects[run_id] = known
+        return known
 
 
 @contextmanager
@@ -106,6 +122,7 @@ def opened_run_stores(server: ServerSettings, settings: Settings) -> Generator[R
             most_stored=lambda project: server.quotas.of(project).max_stored_runs,
             rights=lambda project: rights_of(server, project),
             default_judge=server.default_judge,
+            tokens=lambda project: _tokens(server.quotas.of(project)),
         )
     finally:
         stores.close()
@@ -212,7 +229,7 @@ def _object_options(server: ServerSettings, environment: Mapping[str, str]) -> d
         "access_key_id": environment.get(s3.access_key_env, ""),
         "secret_access_key": environment.get(s3.secret_key_env, ""),
         "virtual_hosted_style_request": "" if s3.path_style or not s3.endpoint else "true",
-        "allow_http": "true" if s3.insecure else "",
+        ALLOW_HTTP: "true" if s3.insecure else "",
     }
     return {name: value for name, value in options.items() if value}
 

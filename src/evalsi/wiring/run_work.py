@@ -31,6 +31,7 @@ from evalsi.settings import Settings
 from evalsi.settings.server import ServerSettings
 from evalsi.settings.server_rights import environment_of, fence_of, rights_of
 from evalsi.wiring.running import RunOptions, Served, prepared
+from evalsi.wiring.served_runs import used_up_tokens, utc_day
 from evalsi.wiring.served_spec import read_served_spec
 
 logger = logging.getLogger(__name__)
@@ -285,15 +286,13 @@ class _Lease:
         used = self._counted if progress is None else _tokens(progress)
         target, judges = used[0] - self._counted[0], used[1] - self._counted[1]
         quota = self._order.quotas.get(project) or self._order.quotas.get("", TokenQuota())
-        limits = (quota.target_tokens_per_day, quota.judge_tokens_per_day)
-        if not (target or judges) and limits == (None, None):
+        limited = quota.target_tokens_per_day is not None or quota.judge_tokens_per_day is not None
+        if not (target or judges or limited):
             return
-        day = datetime.now(UTC).date().isoformat()
+        day = utc_day(datetime.now(UTC))
         total = self._queue.add_usage(project, day, target_tokens=max(target, 0), judge_tokens=max(judges, 0))
         self._counted = used
-        for what, most, so_far in zip(("target", "judge"), limits, total, strict=True):
-            if most is not None and so_far >= most:
-                self.used_up = f"project {project} has used its {most:,} {what} tokens of {day}"
+        self.used_up = next(filter(None, used_up_tokens(project, day, quota, total)), "")
 
 
 def _tokens(progress: Progress) -> tuple[int, int]:

@@ -5,14 +5,15 @@ Its own module because the server must not load what carries runs out: that is t
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from evalsi.access.outgoing_rights import OutgoingRights
 from evalsi.core.canonical import digest
+from evalsi.core.errors import QuotaError
 from evalsi.core.ids import new_run_id
 from evalsi.core.version import __version__
-from evalsi.ports.run_queue import Submission
+from evalsi.ports.run_queue import RunQueue, Submission, TokenQuota
 from evalsi.ports.run_store import RunRow
 from evalsi.schema import EvalRun, RunManifest, RunMetadata, RunSpec, RunStatus
 from evalsi.wiring.served_spec import read_served_spec
@@ -72,6 +73,39 @@ def submission_of(
         request_key=wish.request_key,
         request_digest=digest((wish.name, wish.spec, wish.labels, wish.priority)),
     )
+
+
+def check_tokens(queue: RunQueue, wish: RunWish, quota: TokenQuota, now: datetime) -> None:
+    """Raises: QuotaError: a run like this would be ended at once, since its project has used up the tokens of the day."""
+    limits = (quota.target_tokens_per_day, quota.judge_tokens_per_day)
+    if limits == (None, None):
+        return
+    day = utc_day(now)
+    used = queue.add_usage(wish.project, day, target_tokens=0, judge_tokens=0)
+    target, judges = used_up_tokens(wish.project, day, quota, used)
+    needs_judges = bool(wish.spec.judge or wish.spec.judges)
+    problem = (target if wish.spec.target is not None else "") or (judges if needs_judges else "")
+    if problem:
+        raise QuotaError(problem, hint="ask again after midnight UTC, or have the operator raise the quota")
+
+
+def used_up_tokens(project: str, day: str, quota: TokenQuota, used: tuple[int, int]) -> tuple[str, str]:
+    """That the tokens of a day are used up, in words: of targets, and of judges; empty where some are left.
+
+    Args:
+        used: Tokens of targets and of judges so far.
+    """
+    limits = (quota.target_tokens_per_day, quota.judge_tokens_per_day)
+    target, judges = (
+        "" if most is None or so_far < most else f"project {project} has used its {most:,} {what} tokens of {day}"
+        for what, most, so_far in zip(("target", "judge"), limits, used, strict=True)
+    )
+    return target, judges
+
+
+def utc_day(now: datetime) -> str:
+    """The day by which tokens are counted."""
+    return now.astimezone(UTC).date().isoformat()
 
 
 def _dataset_name(spec: RunSpec) -> str:

@@ -17,6 +17,7 @@ from evalsi.compare.paired_metric import ComparePlan, PairedMetric
 from evalsi.core.clock import Clock
 from evalsi.core.errors import NotFoundError, UnimplementedError, UsageError
 from evalsi.ports.project_stores import ProjectStores
+from evalsi.ports.run_queue import TokenQuota
 from evalsi.ports.run_store import RunQuery, RunRow
 from evalsi.results.graded_run import stored_run
 from evalsi.schema import (
@@ -64,7 +65,7 @@ from evalsi.server.run_message import STANDING, run_message
 from evalsi.server.run_reading import list_results, record_evidence, results_of_segment, slice_runs
 from evalsi.server.run_taking import import_run, promote_results
 from evalsi.wiring.running import RESCORED_FROM
-from evalsi.wiring.served_runs import RunWish, submission_of
+from evalsi.wiring.served_runs import RunWish, check_tokens, submission_of
 
 PAGE, LARGEST_PAGE = 50, 1000
 WATCH_INTERVAL_S = 0.25
@@ -79,6 +80,7 @@ class RunService:
         most_stored: How many runs a project may hold; None is no limit.
         rights: What runs of a project may call.
         default_judge: The judge of evaluators that need one where a specification names none.
+        tokens: What a project may use in a day.
     """
 
     stores: ProjectStores
@@ -87,6 +89,7 @@ class RunService:
     most_stored: Callable[[str], int | None] = lambda _project: None
     rights: Callable[[str], OutgoingRights] = lambda _project: OutgoingRights()
     default_judge: str = ""
+    tokens: Callable[[str], TokenQuota] = lambda _project: TokenQuota()
     service: str = field(default="RunService", init=False)
 
     async def create_run(self, request: CreateRunRequest, caller: Caller) -> CreateRunResponse:
@@ -281,6 +284,7 @@ class RunService:
                 labels=row.labels,
                 created_by=wish.created_by,
             )
+        check_tokens(self.stores.queue, wish, self.tokens(wish.project), self.clock.now())
         return self._run(self.stores.queue.submit(submission, most_stored=self.most_stored(wish.project)))
 
     def _row(self, run_id: str) -> RunRow:
