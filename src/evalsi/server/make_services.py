@@ -23,6 +23,7 @@ def run_services(parts: RunParts) -> list[Any]:
             most_stored=parts.most_stored,
             rights=parts.rights,
             default_judge=parts.default_judge,
+            wake=parts.workers.wake if parts.workers is not None else lambda: None,
         ),
         DatasetCatalogService(stores=parts.stores),
     ]

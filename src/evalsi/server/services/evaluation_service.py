@@ -20,6 +20,7 @@ from evalsi.engine.columns import EvaluatorColumns, assemble, results
 from evalsi.engine.panel import Panel
 from evalsi.engine.summary import SummaryBuilder
 from evalsi.evaluators.catalog import load
+from evalsi.ports.spent import Spent
 from evalsi.ports.worker_pool import WorkerPool
 from evalsi.schema import (
     EvaluateRequest,
@@ -77,6 +78,8 @@ class AskedJudges(NamedTuple):
     """For evaluators that name none; empty for the usual one."""
     judges: Mapping[str, JudgeSpec]
     """All that may be named."""
+    project: str
+    """Whose call it is."""
 
 
 class EvaluationService:
@@ -86,6 +89,7 @@ class EvaluationService:
         pools: The pools "cpu" and "judge".
         judges: The judges that a project may name.
         default_judge: The one that is asked when none is named; empty for the usual one, where there is any.
+        account: Takes what judges used.
     """
 
     service = "EvaluationService"
@@ -97,10 +101,12 @@ class EvaluationService:
         *,
         judges: Callable[[str], Mapping[str, JudgeSpec]] = lambda _project: {},
         default_judge: str = "",
+        account: Callable[[Spent], None] = lambda _spent: None,
     ) -> None:
         self._pools = pools
         self._judges = judges
         self._default_judge = default_judge
+        self._account = account
         self._limits = limits or EvaluationLimits()
         self._panels: OrderedDict[bytes, Panel | None] = OrderedDict()
 
@@ -161,7 +167,8 @@ class EvaluationService:
         return self._limits
 
     def _asked(self, project: str, judge: str) -> AskedJudges:
-        return AskedJudges(judge, self._judges(project or DEFAULT_PROJECT))
+        project = project or DEFAULT_PROJECT
+        return AskedJudges(judge, self._judges(project), project)
 
     async def graded(self, records: list[Record], evaluators: Sequence[EvaluatorRef], asked: AskedJudges) -> Grading:
         """Grades records here or in a worker, as their evaluators need. Raises: EvalsiError."""
@@ -170,8 +177,11 @@ class EvaluationService:
             asks = bool(asked.judge) or any(map(_asks_judge, evaluators))
             pool = self._pools["judge" if asks else "cpu"]
             judge = asked.judge or (self._default_judge if asks and self._default_judge in asked.judges else "")
-            call = grade_call(records, evaluators, judge, asked.judges)
-            return read_grading(await pool.call(call, deadline_s=self._limits.deadline_s))
+            call = grade_call(records, evaluators, judge, asked.judges, asked.project)
+            grading, spent = read_grading(await pool.call(call, deadline_s=self._limits.deadline_s))
+            if spent is not None:
+                self._account(spent)
+            return grading
         if len(records) <= BATCH_RECORDS:
             return grade_records_now(panel, records)
         parts: list[Grading] = []

@@ -79,6 +79,7 @@ class RunService:
         most_stored: How many runs a project may hold; None is no limit.
         rights: What runs of a project may call.
         default_judge: The judge of evaluators that need one where a specification names none.
+        wake: Tells who carries out runs that there is one.
     """
 
     stores: ProjectStores
@@ -87,6 +88,7 @@ class RunService:
     most_stored: Callable[[str], int | None] = lambda _project: None
     rights: Callable[[str], OutgoingRights] = lambda _project: OutgoingRights()
     default_judge: str = ""
+    wake: Callable[[], None] = lambda: None
     service: str = field(default="RunService", init=False)
 
     async def create_run(self, request: CreateRunRequest, caller: Caller) -> CreateRunResponse:
@@ -165,6 +167,7 @@ class RunService:
             if self.stores.of(row.project).manifest(row.id).spec is None:
                 raise UsageError(f"run {row.id} has no specification", hint="make it again where it was made")
             self.stores.queue.resume(row.id)
+            self.wake()
             return self._run(row.id)
 
         return ResumeRunResponse(run=await asyncio.to_thread(resume))
@@ -281,7 +284,9 @@ class RunService:
                 labels=row.labels,
                 created_by=wish.created_by,
             )
-        return self._run(self.stores.queue.submit(submission, most_stored=self.most_stored(wish.project)))
+        run_id = self.stores.queue.submit(submission, most_stored=self.most_stored(wish.project))
+        self.wake()
+        return self._run(run_id)
 
     def _row(self, run_id: str) -> RunRow:
         if not run_id:
