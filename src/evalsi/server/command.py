@@ -176,6 +176,8 @@ def run(
     limits = ServingLimits(
         workers=options.workers or server.worker.concurrency,
         most_records=server.evaluate.max_records,
+        stream_batch=server.evaluate.batch_size,
+        stream_batches=server.evaluate.parallelism,
         record_deadline_s=options.record_deadline,
         call_deadline_s=options.call_deadline,
     )

@@ -107,7 +107,12 @@ async def serving(
         services = [
             EvaluationService(
                 parts.pools,
-                EvaluationLimits(most_records=parts.limits.most_records, deadline_s=parts.limits.call_deadline_s),
+                EvaluationLimits(
+                    most_records=parts.limits.most_records,
+                    stream_batch=parts.limits.stream_batch,
+                    stream_batches=parts.limits.stream_batches,
+                    deadline_s=parts.limits.call_deadline_s,
+                ),
                 judges=lambda project: parts.rights(project).judges,
                 default_judge=parts.default_judge,
                 account=extras.account,

@@ -83,6 +83,10 @@ class ServingLimits:
     """Seconds one computing evaluator may take over one record; then that record alone is an ERROR."""
     most_records: int = 10_000
     """Records that one call may bring."""
+    stream_batch: int = 32
+    """Records of a stream that are graded at once."""
+    stream_batches: int = 8
+    """Batches of one stream that are graded side by side."""
     call_deadline_s: float = 600.0
     """Seconds a worker may take over a call, or over a batch of a stream."""
 

@@ -55,7 +55,6 @@ _OTHER_CONTENT_CHARACTERS = 2_000
 _STEP_CHARACTERS = 2_000
 """What content that is no text, and a step, count for: more than they mostly have."""
 _PANELS_KEPT = 256
-_FLYING = 4
 """Batches of one stream that are graded at once."""
 _LINGER_S = 0.005
 """Seconds that records of a stream are waited for before those that are there are graded."""
@@ -67,6 +66,10 @@ class EvaluationLimits:
 
     most_records: int = 10_000
     most_stream_records: int = 1_000_000
+    stream_batch: int = BATCH_RECORDS
+    """Records of a stream that are graded at once."""
+    stream_batches: int = 4
+    """Batches of one stream that are graded side by side."""
     deadline_s: float = 600.0
     """Seconds a worker may take over one batch of a call."""
 
@@ -227,8 +230,10 @@ class _Stream:
         self.graded_whole: list[EvaluatorColumns] = []
         self._ids: set[str] = set()
         self._kept: list[Record] = []
-        self._slots = asyncio.Semaphore(_FLYING)
-        self._out: asyncio.Queue[list[EvaluateStreamResponse] | Exception | None] = asyncio.Queue(_FLYING)
+        self._slots = asyncio.Semaphore(self.service.limits.stream_batches)
+        self._out: asyncio.Queue[list[EvaluateStreamResponse] | Exception | None] = asyncio.Queue(
+            self.service.limits.stream_batches
+        )
 
     async def answers(self) -> AsyncGenerator[list[EvaluateStreamResponse]]:
         """The results, in the order in which they are there."""
@@ -245,7 +250,7 @@ class _Stream:
     async def _work(self) -> None:
         try:
             async with asyncio.TaskGroup() as group:
-                async for records in _in_batches(self.requests):
+                async for records in _in_batches(self.requests, self.service.limits.stream_batch):
                     row = self._take(records)
                     if self.each:
                         await self._slots.acquire()
@@ -286,7 +291,7 @@ class _Stream:
         return row
 
 
-async def _in_batches(requests: AsyncIterator[EvaluateStreamRequest]) -> AsyncGenerator[list[Record]]:
+async def _in_batches(requests: AsyncIterator[EvaluateStreamRequest], most: int) -> AsyncGenerator[list[Record]]:
     """The records of a stream, as many at once as come without a pause."""
     batch: list[Record] = []
     waiting: asyncio.Task[EvaluateStreamRequest] | None = None
@@ -304,7 +309,7 @@ async def _in_batches(requests: AsyncIterator[EvaluateStreamRequest]) -> AsyncGe
                 if request.record is None:
                     raise UsageError("after the first message a stream has only records", where="record")
                 batch.append(request.record)
-            if not done or len(batch) >= BATCH_RECORDS:
+            if not done or len(batch) >= most:
                 yield batch
                 batch = []
         if batch:
