@@ -1,5 +1,6 @@
 """evalsi.yaml: the example holds every key, mistakes are named with their lines, and no secret is ever shown."""
 
+import ast
 from pathlib import Path
 from typing import Any, cast
 
@@ -48,6 +49,29 @@ def test_the_example_is_right_and_holds_every_key() -> None:
     assert paths_in(yaml.safe_load(EXAMPLE.read_text(encoding="utf-8"))) == {key.path for key in server_keys()}
     assert settings.runs.retention == 365 * 86400
     assert settings.judges["house"].projects == ["billing"]
+
+
+def test_every_key_is_read_by_what_it_decides_about() -> None:
+    """A key that nothing reads would be a promise that nobody keeps: it is refused instead."""
+    own = {"server.py", "server_keys.py", "read_server_settings.py", "local.py"}
+    read: set[str] = set()
+    for path in (ROOT / "src/evalsi").rglob("*.py"):
+        if path.name in own and path.parent.name == "settings":
+            continue
+        if path.relative_to(ROOT / "src/evalsi").parts[0] not in ("settings", "wiring", "server", "cli"):
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        read |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    names = {key.path.rpartition(".")[2].removesuffix("[]") for key in server_keys()} - {"<name>"}
+    if not (ROOT / "src/evalsi/server/pages").exists():
+        names.discard("disabled")  # there are no pages to leave out
+    assert sorted(names - read) == []
+
+
+def test_keys_of_workers_that_are_not_served_are_refused(tmp_path: Path) -> None:
+    for key in ("start_timeout: 60s", "command: [python3]", "pools: [cpu]"):
+        (said,) = mistakes(tmp_path, f"worker: {{{key}}}")
+        assert "does not serve" in said
 
 
 def test_every_key_says_what_it_decides() -> None:

@@ -208,11 +208,13 @@ def _named_target(target: Target, rights: OutgoingRights, where: str) -> Target:
         for name in ("connector", "base_url", "api_key_env", "headers_env", "timeout")
         if getattr(named, name)
     }
-    concurrency = min(filter(None, (target.max_concurrency, named.max_concurrency)), default=0)
-    rate = min(filter(None, (target.requests_per_minute, named.requests_per_minute)), default=0.0)
-    return msgspec.structs.replace(
-        target, **reaching, model=named.model, max_concurrency=concurrency, requests_per_minute=rate
-    )
+    limits: dict[str, float] = {}
+    # Only what is limited is said: a limit of 0 is refused wherever somebody writes one.
+    if concurrency := min(filter(None, (target.max_concurrency, named.max_concurrency)), default=0):
+        limits["max_concurrency"] = concurrency
+    if rate := min(filter(None, (target.requests_per_minute, named.requests_per_minute)), default=0.0):
+        limits["requests_per_minute"] = rate
+    return msgspec.structs.replace(target, **reaching, **limits, model=named.model)
 
 
 def _variable(written: str, provider: str) -> str:

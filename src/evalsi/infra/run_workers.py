@@ -1,7 +1,8 @@
-"""The processes in which a server's runs are carried out: started, watched, started again when they die.
+"""The processes in which a server's runs are carried out: started as they are needed, watched, started again when they die.
 
 Its own module because these workers find their work in the database and live for many runs, where a pool of grading
-workers is handed one call at a time. They run the interpreter of this process, whatever PATH says.
+workers is handed one call at a time. They run the interpreter of this process, whatever PATH says. What always holds: one
+worker is there, so that a run begins at once; further ones are there while there is work for them.
 """
 
 import logging
@@ -10,9 +11,12 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO
+
+from evalsi.core.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +24,10 @@ LONGEST_PAUSE_S = 30.0
 """Between two starts of a worker that dies again and again."""
 STEADY_S = 60.0
 """A worker that lived this long is started again at once."""
+IDLE_END_S = 60.0
+"""A worker beyond the first ends itself when it had nothing to do for so long."""
+LOOK_S = 5.0
+"""How often the queue is looked at for runs that nobody told us of."""
 
 
 @dataclass
@@ -28,22 +36,29 @@ class _Worker:
     started_s: float = 0.0
     next_start_s: float = 0.0
     pause_s: float = 0.0
+    has_died: bool = False
+    """Whether it must be started again, wanted or not: the run it had in hand may be there for it alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunWorkers:
-    """`count` workers, from `start` to `stop`.
+    """At most `count` workers, from `start` to `stop`.
 
     Args:
-        order: What each is told on its standard input: one line.
+        order: What each is told on its standard input: one line. Every later byte says that there may be work.
         log: Where their log goes; by default where ours goes.
+        demand: How many runs wait or are worked on. Raises StoreError when that cannot be known.
+        hear: Takes each line that a worker says about its runs. Called from threads.
     """
 
     order: bytes
     count: int
     log: IO[bytes] | int | None = None
+    demand: Callable[[], int] = lambda: 1
+    hear: Callable[[bytes], None] = lambda _line: None
     _workers: list[_Worker] = field(default_factory=list[_Worker], init=False)
     _stopped: threading.Event = field(default_factory=threading.Event, init=False)
+    _woken: threading.Event = field(default_factory=threading.Event, init=False)
     _restarts: list[float] = field(default_factory=list[float], init=False)
 
     def start(self) -> None:
@@ -53,6 +68,10 @@ class RunWorkers:
         """
         self._workers.extend(_Worker() for _ in range(self.count))
         threading.Thread(target=self._watch, name="run-workers", daemon=True).start()
+
+    def wake(self) -> None:
+        """Says that there may be work. Returns at once."""
+        self._woken.set()
 
     @property
     def alive(self) -> int:
@@ -66,6 +85,7 @@ class RunWorkers:
     def stop(self, *, timeout_s: float = 5.0) -> None:
         """Lets every worker put its run back in line, and ends those that have not ended after `timeout_s`."""
         self._stopped.set()
+        self._woken.set()
         running = [worker.process for worker in self._workers if worker.process is not None]
         for process in running:
             _close_input(process)
@@ -78,38 +98,72 @@ class RunWorkers:
                 process.wait()
 
     def _watch(self) -> None:
+        wanted, next_look_s = 1, 0.0
         while not self._stopped.is_set():
             now_s = time.monotonic()
-            for worker in self._workers:
-                self._look_after(worker, now_s)
-            self._stopped.wait(0.1)
+            woken = self._woken.is_set()
+            self._woken.clear()
+            if woken or now_s >= next_look_s:
+                wanted, next_look_s = self._wanted(wanted), now_s + LOOK_S
+            for place, worker in enumerate(self._workers):
+                self._look_after(worker, now_s, is_wanted=place < wanted, stays=place == 0)
+                if woken and worker.process is not None:
+                    _poke(worker.process)
+            self._woken.wait(0.1)
         for worker in self._workers:
             if worker.process is not None:
                 worker.process.wait()
 
-    def _look_after(self, worker: _Worker, now_s: float) -> None:
-        if worker.process is not None and worker.process.poll() is not None:
-            logger.warning("a run worker ended with %s", worker.process.returncode)
-            _close_input(worker.process)
-            self._restarts.append(now_s)
-            lived_s = now_s - worker.started_s
-            worker.pause_s = 0.0 if lived_s > STEADY_S else min(max(0.1, 2 * worker.pause_s), LONGEST_PAUSE_S)
-            worker.next_start_s = now_s + worker.pause_s
-            worker.process = None
-        if worker.process is None and now_s >= worker.next_start_s and not self._stopped.is_set():
-            worker.started_s = now_s
-            worker.process = self._started()
+    def _wanted(self, before: int) -> int:
+        try:
+            return max(1, min(self.count, self.demand()))
+        except StoreError as error:
+            logger.warning("it is not known how many runs wait: %s", error)
+            return before
 
-    def _started(self) -> "subprocess.Popen[bytes]":
-        command = [sys.executable, "-m", "evalsi.worker", "runs", str(os.getpid())]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self.log, stderr=self.log)
+    def _look_after(self, worker: _Worker, now_s: float, *, is_wanted: bool, stays: bool) -> None:
+        if worker.process is not None and worker.process.poll() is not None:
+            _close_input(worker.process)
+            worker.has_died = worker.process.returncode != 0
+            if worker.has_died:
+                logger.warning("a run worker ended with %s", worker.process.returncode)
+                self._restarts.append(now_s)
+                lived_s = now_s - worker.started_s
+                worker.pause_s = 0.0 if lived_s > STEADY_S else min(max(0.1, 2 * worker.pause_s), LONGEST_PAUSE_S)
+                worker.next_start_s = now_s + worker.pause_s
+            worker.process = None
+        if worker.process is not None or self._stopped.is_set():
+            return
+        if (is_wanted or worker.has_died) and now_s >= worker.next_start_s:
+            worker.started_s, worker.has_died = now_s, False
+            worker.process = self._started(stays=stays)
+
+    def _started(self, *, stays: bool) -> "subprocess.Popen[bytes]":
+        ends_after_s = 0.0 if stays else IDLE_END_S
+        command = [sys.executable, "-m", "evalsi.worker", "runs", str(os.getpid()), str(ends_after_s)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log)
         assert process.stdin is not None
+        threading.Thread(target=self._listen, args=(process,), name="run-news", daemon=True).start()
         try:
             process.stdin.write(self.order + b"\n")
             process.stdin.flush()
+            # A worker that does not read must not stop whoever wakes it.
+            os.set_blocking(process.stdin.fileno(), False)
         except BrokenPipeError:
             """It died already; the next look sees it."""
         return process
+
+    def _listen(self, process: "subprocess.Popen[bytes]") -> None:
+        assert process.stdout is not None
+        with process.stdout:
+            for line in process.stdout:
+                self.hear(line)
+
+
+def _poke(process: "subprocess.Popen[bytes]") -> None:
+    if process.stdin is not None and not process.stdin.closed:
+        with suppress(BrokenPipeError, BlockingIOError):
+            os.write(process.stdin.fileno(), b"\n")
 
 
 def _close_input(process: "subprocess.Popen[bytes]") -> None:

@@ -16,6 +16,7 @@ from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import manifest_of
 from evalsi.evaluators.catalog import every_definition
 from evalsi.ports.closable import Closable
+from evalsi.ports.spent import Spent
 from evalsi.schema import EvaluatorManifest, EvaluatorRef, JudgeSpec, Record
 from evalsi.score.grade_records import (
     Grading,
@@ -35,6 +36,8 @@ class GradeCall(msgspec.Struct, tag="grade", array_like=True):
     judge: str = ""
     judges: dict[str, JudgeSpec] = {}
     """The judges that the caller may name."""
+    project: str = ""
+    """Whose judges' use it is."""
 
 
 class CatalogCall(msgspec.Struct, tag="catalog", array_like=True):
@@ -43,6 +46,8 @@ class CatalogCall(msgspec.Struct, tag="catalog", array_like=True):
 
 class GradeAnswer(msgspec.Struct, tag="grades", array_like=True):
     packed: bytes
+    spent: Spent | None = None
+    """What judges used for it."""
 
 
 class CatalogAnswer(msgspec.Struct, tag="catalog", array_like=True):
@@ -65,6 +70,8 @@ class GradingTools:
 
     Raises: EvalsiError: a judge is not set up right.
     """
+    spent: Callable[[str], Spent] = lambda project: Spent(project=project, role="judge")
+    """What the judges have used since this was asked last, as a project's."""
     limits: Panel = field(default_factory=lambda: Panel(evaluators=()))
     lent: Sequence[Closable] = ()
     """What is to be closed at the end."""
@@ -79,10 +86,11 @@ def grade_call(
     evaluators: Sequence[EvaluatorRef],
     judge: str = "",
     judges: Mapping[str, JudgeSpec] | None = None,
+    project: str = "",
 ) -> bytes:
     """The bytes a worker takes for a `GradeCall`. Raises: UsageError: a number in it has more than 64 bits."""
     try:
-        return msgspec.msgpack.encode(GradeCall(records, list(evaluators), judge, dict(judges or {})))
+        return msgspec.msgpack.encode(GradeCall(records, list(evaluators), judge, dict(judges or {}), project))
     except OverflowError:
         raise UsageError(
             "a whole number in the records or params has more than 64 bits", hint="send it as text"
@@ -102,18 +110,18 @@ async def answer_call(body: bytes, tools: GradingTools) -> bytes:
         judges = tools.lend(judges_wanted(call.evaluators, call.judge), call.judges)
         panel = bind_panel(call.evaluators, judges, judge=call.judge, limits=tools.limits)
         grading = await grade_records(panel, call.records)
-        return msgspec.msgpack.encode(GradeAnswer(packed_grading(grading)))
+        return msgspec.msgpack.encode(GradeAnswer(packed_grading(grading), tools.spent(call.project) or None))
     except EvalsiError as error:
         return msgspec.msgpack.encode(CarriedError.of(error))
 
 
-def read_grading(answer: bytes) -> Grading:
-    """The grading in an answer. Raises: EvalsiError: what the worker found wrong."""
+def read_grading(answer: bytes) -> tuple[Grading, Spent | None]:
+    """The grading in an answer, and what judges used for it. Raises: EvalsiError: what the worker found wrong."""
     found = _ANSWERS.decode(answer)
     if isinstance(found, CarriedError):
         raise found.as_error()
     assert isinstance(found, GradeAnswer)
-    return unpacked_grading(found.packed)
+    return unpacked_grading(found.packed), found.spent
 
 
 def read_catalog(answer: bytes) -> CatalogAnswer:

@@ -121,7 +121,8 @@ class Application:
         await exchange.answer(503 if missing else 200, body, headers=headers)
 
     async def _metrics(self, exchange: Exchange) -> None:
-        await exchange.answer(200, self.door.measures.text(), METRICS_TYPE)
+        # In a thread, since some measures ask the store.
+        await exchange.answer(200, await asyncio.to_thread(self.door.measures.text), METRICS_TYPE)
 
     async def _openapi(self, exchange: Exchange) -> None:
         await exchange.answer(200, OPENAPI.read_bytes())

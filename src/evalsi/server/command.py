@@ -17,7 +17,7 @@ from evalsi.schema import RewardSpec
 from evalsi.settings import Settings
 from evalsi.settings.open_door import check_door, is_on_this_machine
 from evalsi.settings.read_server_settings import placed_server_settings
-from evalsi.settings.server import OWN_MACHINE, AuthSettings, ServerSettings, TlsSettings
+from evalsi.settings.server import OWN_MACHINE, AuthSettings, LogSettings, ServerSettings, TlsSettings
 from evalsi.settings.server_rights import fence_of
 
 
@@ -163,9 +163,10 @@ def run(
         import uvloop
         from prometheus_client import CollectorRegistry
 
-        from evalsi.server.journal import LEVELS, Journal
+        from evalsi.server.journal import LEVELS, Journal, Level
         from evalsi.server.make_services import reward_service, run_services
         from evalsi.server.openrlhf_route import PATH, OpenRlhfRoute
+        from evalsi.server.run_measures import RunMeasures, SpentMeasures
         from evalsi.server.serve import Extras, ServePlan, serve_until_told
         from evalsi.server.tls import Certificates
     except ImportError as error:
@@ -178,12 +179,17 @@ def run(
     limits = ServingLimits(
         workers=options.workers or server.worker.concurrency,
         most_records=server.evaluate.max_records,
+        stream_batch=server.evaluate.batch_size,
+        stream_batches=server.evaluate.parallelism,
         record_deadline_s=options.record_deadline,
         call_deadline_s=options.call_deadline,
     )
     tls = server.auth.tls if server.auth is not None else None
     certificates = Certificates(chain=Path(tls.cert_file), key=Path(tls.key_file)) if tls is not None else None
-    journal = Journal(next(level for level in LEVELS if level == (options.log_level or server.log.level)))
+    level: Level = next(level for level in LEVELS if level == (options.log_level or server.log.level))
+    server = msgspec.structs.replace(server, log=LogSettings(level=level, format=server.log.format))
+    journal = Journal(level, server.log.format)
+    journal.take_over("evalsi")
     for warning in warnings:
         journal.note("warning", "open", reason=warning)
     host, port = address_of(server.listen)
@@ -195,7 +201,8 @@ def run(
         extras = Extras(
             services=[*run_services(runs), rewards],
             mounts={} if reward is None else {PATH: OpenRlhfRoute(rewards, reward)},
-            collectors=[registry],
+            collectors=[registry, RunMeasures(runs), SpentMeasures(runs.accounts)],
+            account=runs.accounts.add,
         )
         uvloop.run(serve_until_told(plan, parts, journal, extras))
 

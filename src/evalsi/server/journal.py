@@ -1,16 +1,16 @@
-"""The log of the server: a JSON object a line, on standard error.
+"""The log of the server, a line for each thing that happened, on standard error.
 
 Its own module because what may stand in a line is a contract: names, numbers, ids and our own sentences. What always
 holds: no body, no header and no credential of a call is written.
 """
 
+import logging
 import sys
 import traceback
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
-import msgspec
+from evalsi.core.log_line import LogFormat, LogLines, log_line
 
 Level: TypeAlias = Literal["debug", "info", "warning", "error"]
 LEVELS: tuple[Level, ...] = ("debug", "info", "warning", "error")
@@ -24,8 +24,14 @@ def _to_standard_error(line: bytes) -> None:
 class Journal:
     """Writes what is at least as grave as `level`."""
 
-    def __init__(self, level: Level = "info", write: Callable[[bytes], None] = _to_standard_error) -> None:
+    def __init__(
+        self,
+        level: Level = "info",
+        log_format: LogFormat = "json",
+        write: Callable[[bytes], None] = _to_standard_error,
+    ) -> None:
         self._least = LEVELS.index(level)
+        self._format: LogFormat = log_format
         self._write = write
 
     def writes(self, level: Level) -> bool:
@@ -35,11 +41,18 @@ class Journal:
         """Writes a line. A line that cannot be written is lost: the server does not stop for its log."""
         if not self.writes(level):
             return
-        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         try:
-            self._write(msgspec.json.encode({"time": now, "level": level, "event": event, **facts}) + b"\n")
+            self._write(log_line(self._format, level, event, facts))
         except (OSError, ValueError):
             return
+
+    def take_over(self, name: str) -> None:
+        """Has what modules below `name` log through `logging` written here, in the same form."""
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(LogLines(self._format))
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(LEVELS[self._least].upper())
 
     def crash(self, error: BaseException, **facts: Any) -> None:
         """Writes what is a bug of ours, with its traceback."""

@@ -24,6 +24,7 @@ def run_services(parts: RunParts) -> list[Any]:
             rights=parts.rights,
             default_judge=parts.default_judge,
             tokens=parts.tokens,
+            wake=parts.workers.wake if parts.workers is not None else lambda: None,
         ),
         DatasetCatalogService(stores=parts.stores),
     ]

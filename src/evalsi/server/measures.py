@@ -7,10 +7,11 @@ never from what a caller sends, so their number is bounded.
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
-from prometheus_client import CollectorRegistry, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from evalsi.core.errors import UnauthenticatedError
 from evalsi.core.version import __version__
 from evalsi.ports.worker_pool import PoolState
 
@@ -34,12 +35,17 @@ class Measures:
             "evalsi_build_info", "Always 1; the label says the version.", ("version",), registry=self.registry
         )
         about.labels(__version__).set(1)
+        self._unauthenticated = Counter(
+            "evalsi_unauthenticated", "Calls without a credential that is accepted.", registry=self.registry
+        )
         self.registry.register(_Pools(pools))
         self._child = cache(self._seconds.labels)
 
     def count(self, method: str, protocol: str, code: str, seconds: float) -> None:
         """Counts a call that ended. `code` is "ok" or a code of the error tree."""
         self._child(method, protocol, code).observe(seconds)
+        if code == UnauthenticatedError.code:
+            self._unauthenticated.inc()
 
     def text(self) -> bytes:
         return generate_latest(self.registry)

@@ -18,6 +18,7 @@ from typing import Any
 from prometheus_client.registry import Collector
 
 from evalsi.core.version import __version__
+from evalsi.ports.spent import Spent
 from evalsi.server.application import Application, Readiness
 from evalsi.server.calls import Door
 from evalsi.server.grpc_service import GrpcService
@@ -61,6 +62,8 @@ class Extras:
     """What other parts add to a server."""
 
     services: Sequence[Any] = ()
+    account: Callable[[Spent], None] = lambda _spent: None
+    """Takes what judges of calls used."""
     mounts: Mapping[str, App] = field(default_factory=dict[str, App])
     collectors: Sequence[Collector] = ()
     """Shown by `/metrics` beside the server's own."""
@@ -104,9 +107,15 @@ async def serving(
         services = [
             EvaluationService(
                 parts.pools,
-                EvaluationLimits(most_records=parts.limits.most_records, deadline_s=parts.limits.call_deadline_s),
+                EvaluationLimits(
+                    most_records=parts.limits.most_records,
+                    stream_batch=parts.limits.stream_batch,
+                    stream_batches=parts.limits.stream_batches,
+                    deadline_s=parts.limits.call_deadline_s,
+                ),
                 judges=lambda project: parts.rights(project).judges,
                 default_judge=parts.default_judge,
+                account=extras.account,
             ),
             CatalogService(
                 parts.pools["cpu"], judges=parts.judges, default_judge=parts.default_judge, grants=parts.granted

@@ -44,6 +44,7 @@ LATER_INSIDE = {
     "auth": frozenset({"jwt", "trusted_proxy", "cli_login", "max_token_bytes"}),
     "rbac": frozenset({"roles"}),
     "storage": frozenset({"clickhouse"}),
+    "worker": frozenset({"command", "pools", "sandbox_service", "start_timeout"}),
 }
 _LARGEST_FILE = 1 << 20
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -224,6 +225,9 @@ class _Checks:
         for name in settings.projects:
             if not _NAME.match(name):
                 self._say(below("projects", name), "is no name", "use 1 to 63 lower-case letters, digits and dashes")
+        for name in ("batch_size", "parallelism", "max_records"):
+            if getattr(settings.evaluate, name) == 0:
+                self._say(f"evaluate.{name}", "must be above 0")
         for name in ("max_concurrent", "lease_ttl", "adopt_interval"):
             if getattr(settings.runs, name) == 0:
                 self._say(f"runs.{name}", "must be above 0")

@@ -80,8 +80,6 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     concurrency: int = 0
     """Processes that compute; 0 for one per core."""
-    start_timeout: Duration = 60.0
-    """How long a process may take to start."""
     no_cache: bool = False
     """Whether replies of judges are asked for again instead of taken from the cache."""
 
@@ -162,9 +160,9 @@ class EvaluateSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Calls that score records while the caller waits."""
 
     batch_size: int = 32
-    """Records that go to a worker at once."""
+    """Records of a stream that are graded at once."""
     parallelism: int = 8
-    """Batches of one call that are worked on at once."""
+    """Batches of one stream that are graded side by side."""
     max_records: int = 10_000
     """Most records in one call."""
 

@@ -7,6 +7,8 @@ import ipaddress
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+import msgspec
+
 from evalsi.access.caller import EVERY_PROJECT
 from evalsi.access.outgoing_rights import Grant, OutgoingRights
 from evalsi.access.roles import OWNER
@@ -113,7 +115,7 @@ def _binding(project: str, role: str, subject: str) -> RoleBinding:
 
 
 def _judge(judge: JudgeSettings) -> JudgeSpec:
-    return JudgeSpec(
+    spec = JudgeSpec(
         provider=judge.provider,
         model=judge.model,
         base_url=judge.base_url,
@@ -122,13 +124,15 @@ def _judge(judge: JudgeSettings) -> JudgeSpec:
         max_tokens=judge.max_tokens,
         temperature=judge.temperature,
         response_format=judge.response_format,
-        requests_per_minute=judge.requests_per_minute,
         timeout=judge.timeout_s or None,
     )
+    rate = judge.requests_per_minute
+    # A limit of 0 counts as written, and nobody may write that.
+    return msgspec.structs.replace(spec, requests_per_minute=rate) if rate else spec
 
 
 def _target(name: str, target: TargetSettings) -> Target:
-    return Target(
+    made = Target(
         name=name,
         connector=target.connector,
         model=target.model,
@@ -137,5 +141,6 @@ def _target(name: str, target: TargetSettings) -> Target:
         headers_env=target.headers_env,
         timeout=target.timeout_s or None,
         max_concurrency=target.max_concurrency,
-        requests_per_minute=target.requests_per_minute,
     )
+    rate = target.requests_per_minute
+    return msgspec.structs.replace(made, requests_per_minute=rate) if rate else made

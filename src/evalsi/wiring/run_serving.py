@@ -8,7 +8,7 @@ import logging
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from evalsi.ports.run_store import RunQuery
 from evalsi.settings import Settings
 from evalsi.settings.server import AuditSettings, QuotaSettings, RunSettings, ServerSettings
 from evalsi.settings.server_rights import rights_of
+from evalsi.wiring.accounts import Accounts
 from evalsi.wiring.run_work import RunWorkerOrder, opened_stores
 from evalsi.wiring.store_address import store_address
 
@@ -59,6 +60,10 @@ class RunParts:
     default_judge: str
     tokens: Callable[[str], TokenQuota]
     """What a project may use in a day."""
+    workers: RunWorkers | None = None
+    """Who carries out runs; None where they wait for another server."""
+    accounts: Accounts = field(default_factory=Accounts)
+    """What work has used and how runs ended."""
     _projects: dict[str, str] = field(default_factory=dict[str, str], init=False)
 
     async def project_of_run(self, run_id: str) -> str | None:
@@ -86,7 +91,12 @@ def opened_runs(server: ServerSettings, settings: Settings) -> Generator[RunPart
     Raises: StoreError: a store cannot be opened.
     """
     with opened_run_stores(server, settings) as parts:
-        workers = RunWorkers(order=msgspec.json.encode(order_of(server, settings)), count=server.runs.max_concurrent)
+        workers = RunWorkers(
+            order=msgspec.json.encode(order_of(server, settings)),
+            count=server.runs.max_concurrent,
+            demand=lambda: sum(parts.stores.queue.depth().values()),
+            hear=parts.accounts.hear,
+        )
         workers.start()
         stopped = threading.Event()
         tidying = threading.Thread(
@@ -94,7 +104,7 @@ def opened_runs(server: ServerSettings, settings: Settings) -> Generator[RunPart
         )
         tidying.start()
         try:
-            yield parts
+            yield replace(parts, workers=workers)
         finally:
             stopped.set()
             workers.stop()
@@ -150,6 +160,7 @@ def order_of(server: ServerSettings, settings: Settings) -> RunWorkerOrder:
         ),
         quotas={"": _tokens(quotas.default), **{name: _tokens(quota) for name, quota in named.items()}},
         server=server,
+        adopt_s=server.runs.adopt_interval,
         lease_s=server.runs.lease_ttl,
     )
 

@@ -8,7 +8,8 @@ reason that may pass goes back in line.
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -22,14 +23,18 @@ from evalsi.infra.store.database import StoreOptions
 from evalsi.infra.store.object_rows import ObjectRows
 from evalsi.infra.store.open_stores import open_sql_database
 from evalsi.infra.store.project_stores import SqlProjectStores
+from evalsi.judges.spend import Spend
+from evalsi.judges.spend_so_far import SpendSoFar
 from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_queue import Claim, QueueLimits, RunQueue, TokenQuota
+from evalsi.ports.spent import Spent
 from evalsi.results.recorder import Progress
 from evalsi.run.execute_run import Executed, execute_run_now
 from evalsi.schema import EvalRun, RunManifest, RunMetadata, RunSpec, Usage
 from evalsi.settings import Settings
 from evalsi.settings.server import ServerSettings
 from evalsi.settings.server_rights import environment_of, fence_of, rights_of
+from evalsi.wiring.accounts import RunEnded, RunNews, RunSpent
 from evalsi.wiring.running import RunOptions, Served, prepared
 from evalsi.wiring.served_runs import used_up_tokens, utc_day
 from evalsi.wiring.served_spec import read_served_spec
@@ -37,7 +42,7 @@ from evalsi.wiring.served_spec import read_served_spec
 logger = logging.getLogger(__name__)
 
 POLL_S = 0.1
-"""How often an idle worker looks for work."""
+"""After how long a worker that has just become idle looks for work again; from then on it takes twice as long each time."""
 AFTER_TROUBLE_S = 5.0
 """How long a worker waits when the store could not be used."""
 
@@ -60,15 +65,32 @@ class RunWorkerOrder(msgspec.Struct, frozen=True, kw_only=True):
     """By project; under "" that of projects which have none of their own."""
     server: ServerSettings = ServerSettings()
     """What else the operator decided: judges, targets, credentials, where addresses may lead."""
+    adopt_s: float = 1.0
+    """The longest that an idle worker waits before it looks for work that nobody told it of."""
     lease_s: float = 30.0
     """How long after its last sign of life a worker that cannot be seen counts as gone."""
 
 
-def serve_runs(order: RunWorkerOrder, settings: Settings, stopped: threading.Event) -> None:
-    """Works on the runs of a store until `stopped` is set."""
-    stores = opened_stores(order)
+@dataclass(frozen=True, kw_only=True)
+class RunWork:
+    """What a worker is to do, and how long."""
+
+    order: RunWorkerOrder
+    stopped: threading.Event
+    """Ends the work."""
+    woken: threading.Event
+    """Says that there may be a run; set with `stopped` too."""
+    ends_after_s: float | None = None
+    """Ends the work after so many seconds without any; None for never."""
+    tell: Callable[[RunNews], None] = lambda _news: None
+    """Takes what happens to runs."""
+
+
+def serve_runs(work: RunWork, settings: Settings) -> None:
+    """Works on the runs of a store until it is stopped."""
+    stores = opened_stores(work.order)
     try:
-        work_on_runs(stores, order, settings, stopped)
+        work_on_runs(stores, work, settings)
     finally:
         stores.close()
 
@@ -94,53 +116,74 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     headline: str = ""
     outcomes: dict[str, int] = {}
     spent: Usage | None = None
+    target_spent: Usage | None = None
+    """The target's part of `spent`."""
 
 
-def work_on_runs(stores: ProjectStores, order: RunWorkerOrder, settings: Settings, stopped: threading.Event) -> None:
-    """Works until `stopped` is set; the run in hand goes back in line then, with everything it has stored."""
-    while not stopped.is_set():
+def work_on_runs(stores: ProjectStores, work: RunWork, settings: Settings) -> None:
+    """Works until it is stopped; the run in hand goes back in line then, with everything it has stored."""
+    pause_s, idle_s = POLL_S, 0.0
+    while not work.stopped.is_set():
         try:
-            claim = stores.queue.claim(order.limits, lease_s=order.lease_s)
-            if claim is None:
-                stopped.wait(POLL_S)
+            # Before looking: who wakes us while we look has something newer than what we see.
+            work.woken.clear()
+            if work.stopped.is_set():
+                return
+            claim = stores.queue.claim(work.order.limits, lease_s=work.order.lease_s)
+            if claim is not None:
+                pause_s, idle_s = POLL_S, 0.0
+                if not _carry_out(claim, stores, work, settings):
+                    work.stopped.wait(AFTER_TROUBLE_S)
                 continue
-            if not _carry_out(claim, stores, order, settings, stopped):
-                stopped.wait(AFTER_TROUBLE_S)
+            if work.ends_after_s is not None and idle_s >= work.ends_after_s:
+                return
+            if work.woken.wait(pause_s):
+                pause_s = POLL_S
+            else:
+                idle_s += pause_s
+                pause_s = min(2 * pause_s, work.order.adopt_s)
         except StoreError as error:
             logger.warning("the store cannot be used: %s", error)
-            stopped.wait(AFTER_TROUBLE_S)
+            work.stopped.wait(AFTER_TROUBLE_S)
 
 
-def _carry_out(
-    claim: Claim, stores: ProjectStores, order: RunWorkerOrder, settings: Settings, stopped: threading.Event
-) -> bool:
+def _carry_out(claim: Claim, stores: ProjectStores, work: RunWork, settings: Settings) -> bool:
     """Whether all went well; False asks for a pause before the next run."""
     logger.info("run %s of project %s begins", claim.run_id, claim.project)
     queue = stores.queue
-    with _Lease(claim, queue, order, stopped) as lease:
+
+    def settle(status: str, error: str = "") -> None:
+        queue.settle(claim, status, error=error)
+        work.tell(RunEnded(claim.project, status))
+
+    with _Lease(claim, queue, work) as lease:
         try:
-            executed = _execute(claim, stores, order, settings, lease)
+            executed = _execute(claim, stores, work.order, settings, lease)
         except StoreError as error:
             if lease.lost:
                 logger.warning("run %s was given to another worker", claim.run_id)
                 return True
             # A full disk, a database that restarts: what is stored is stored, and the rest is done when it is back.
             logger.warning("run %s waits: %s", claim.run_id, error)
-            _tell(lambda: queue.release(claim), claim, stopped)
+            _tell(lambda: queue.release(claim), claim, work.stopped)
             return False
         except EvalsiError as error:
             why = str(error)
         except Exception as error:
             if isinstance(error, OSError) and error.errno in NO_ROOM:
                 logger.warning("run %s waits: %s", claim.run_id, error)
-                _tell(lambda: queue.release(claim), claim, stopped)
+                _tell(lambda: queue.release(claim), claim, work.stopped)
                 return False
             logger.exception("run %s failed", claim.run_id)
             why = f"internal error: {type(error).__name__}: {error}"
         else:
-            _tell(lambda: _settle(claim, queue, executed, lease), claim, stopped)
+            status, why = ("", "") if lease.lost else _ending(executed, lease)
+            if status:
+                _tell(lambda: settle(status, why), claim, work.stopped)
+            elif not lease.lost:
+                _tell(lambda: queue.release(claim), claim, work.stopped)
             return True
-        _tell(lambda: queue.settle(claim, "failed", error=why), claim, stopped)
+        _tell(lambda: settle("failed", why), claim, work.stopped)
     return True
 
 
@@ -183,6 +226,8 @@ def _execute(
         replay=spec.dataset.run.run_id if _grades_again(spec) and spec.dataset and spec.dataset.run else "",
         served=Served(spec=ready.spec, version_path=stores.datasets(claim.project).path_of),
         on_progress=lease.note,
+        on_judges=lease.know_judges,
+        use_cache=not order.server.worker.no_cache,
         stopped=lease.is_over,
     )
     return execute_run_now(prepared(ready.document, settings, options, store))
@@ -204,34 +249,37 @@ def document_of(manifest: RunManifest) -> EvalRun:
     return EvalRun(metadata=metadata, spec=manifest.spec)
 
 
-def _settle(claim: Claim, queue: RunQueue, executed: Executed, lease: "_Lease") -> None:
-    if lease.lost:
-        return
+def _ending(executed: Executed, lease: "_Lease") -> tuple[str, str]:
+    """How a run ended, and why it failed; no word for one that goes back in line."""
     if not executed.interrupted:
-        queue.settle(claim, "done")
-    elif lease.cancelled:
-        queue.settle(claim, "cancelled")
-    elif executed.budget_reached or lease.used_up:
-        queue.settle(claim, "failed", error=executed.budget_reached or lease.used_up)
-    else:
-        queue.release(claim)
+        return "done", ""
+    if lease.cancelled:
+        return "cancelled", ""
+    why = executed.budget_reached or lease.used_up
+    return ("failed", why) if why else ("", "")
 
 
 class _Lease:
     """Keeps a run in hand while it is worked on: a thread gives signs of life and hears what is wanted meanwhile."""
 
-    def __init__(self, claim: Claim, queue: RunQueue, order: RunWorkerOrder, stopped: threading.Event) -> None:
+    def __init__(self, claim: Claim, queue: RunQueue, work: RunWork) -> None:
         self.lost = False
         self.cancelled = False
         self.used_up = ""
         """The quota that is used up, in words."""
         self._claim = claim
         self._queue = queue
-        self._order = order
-        self._stopped = stopped
+        self._order = work.order
+        self._stopped = work.stopped
+        self._tell = work.tell
+        self._judges: Mapping[str, Spend] = {}
+        self._judges_told = SpendSoFar()
+        # What the target answered an earlier try was counted then. Judges are counted by those who ask them.
+        before = _target_spent_before(queue, claim)
+        self._counted = (_total(before), 0)
+        self._target_told = _spent_on(before)
         self._over = threading.Event()
         self._progress: Progress | None = None
-        self._counted = (0, 0)
         self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
 
     def __enter__(self) -> Self:
@@ -243,12 +291,17 @@ class _Lease:
     ) -> None:
         self._over.set()
         self._thread.join()
+        # What was used since the last sign of life counts too.
+        self._tell_spent()
+        with suppress(StoreError):
+            self._count_tokens()
 
     def note(self, progress: Progress) -> None:
-        if self._progress is None:
-            # What an earlier try used was counted when it was used.
-            self._counted = _tokens(progress)
         self._progress = progress
+
+    def know_judges(self, judges: Mapping[str, Spend]) -> None:
+        """Counts what these use."""
+        self._judges = judges
 
     def is_over(self) -> bool:
         """Whether the run is to stop here."""
@@ -261,6 +314,7 @@ class _Lease:
                 wanted = self._queue.renew(self._claim, lease_s=self._order.lease_s, progress=self._account())
                 self.cancelled = self.cancelled or not wanted
                 self._count_tokens()
+                self._tell_spent()
             except LeaseLostError:
                 self.lost = True
                 return
@@ -278,8 +332,23 @@ class _Lease:
                 headline=progress.headline,
                 outcomes=dict(progress.outcomes),
                 spent=progress.spent,
+                target_spent=progress.target_spent,
             )
         )
+
+    def _tell_spent(self) -> None:
+        project, news = self._claim.project, list[Spent]()
+        if self._progress is not None:
+            now, before = _spent_on(self._progress.target_spent), self._target_told
+            self._target_told = now
+            read, written, usd = (max(after - first, 0) for after, first in zip(now, before, strict=True))
+            news.append(
+                Spent(project=project, role="target", input_tokens=int(read), output_tokens=int(written), cost_usd=usd)
+            )
+        news.append(self._judges_told.since(self._judges.values(), project))
+        for spent in news:
+            if spent:
+                self._tell(RunSpent(spent))
 
     def _count_tokens(self) -> None:
         progress, project = self._progress, self._claim.project
@@ -295,10 +364,23 @@ class _Lease:
         self.used_up = next(filter(None, used_up_tokens(project, day, quota, total)), "")
 
 
+def _target_spent_before(queue: RunQueue, claim: Claim) -> Usage | None:
+    """What the target had used when a sign of life was last given for the run."""
+    entry = queue.entry(claim.run_id)
+    if entry is None or not entry.progress:
+        return None
+    return msgspec.json.decode(entry.progress, type=RunProgress).target_spent
+
+
 def _tokens(progress: Progress) -> tuple[int, int]:
     """Tokens of the target and of the judges."""
     target, spent = _total(progress.target_spent), _total(progress.spent)
     return target, spent - target
+
+
+def _spent_on(usage: Usage | None) -> tuple[int, int, float]:
+    """Tokens read, tokens written, US dollars."""
+    return (0, 0, 0.0) if usage is None else (usage.input_tokens or 0, usage.output_tokens or 0, usage.cost_usd or 0.0)
 
 
 def _total(usage: Usage | None) -> int:

@@ -26,6 +26,7 @@ from evalsi.infra.store import open_run_store
 from evalsi.infra.targets.make_target import Surroundings, make_target
 from evalsi.judges.judge import ModelJudge
 from evalsi.judges.prices import Price, PriceTable
+from evalsi.judges.spend import Spend
 from evalsi.ports.run_store import RunStore
 from evalsi.ports.target import Target
 from evalsi.results.graded_run import GradedRun, stored_run
@@ -93,6 +94,8 @@ class RunOptions:
     name: str = ""
     served: "Served | None" = None
     on_progress: Callable[[Progress], None] | None = None
+    on_judges: Callable[[Mapping[str, Spend]], None] = lambda _spends: None
+    """Told once, by name, where the judges count what they use."""
     stopped: Callable[[], bool] = lambda: False
 
 
@@ -148,6 +151,7 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
             where="spec.target",
         )
     judges = _Judges(spec, settings, use_cache=options.use_cache)
+    options.on_judges({name: judge.spend for name, judge in judges.named.items()})
     plan = _summary_plan(spec)
     sandbox = lent_sandbox(document.evaluators.refs, settings)
     reward_models = None if settings.fence is not None else lent_reward_models(document.evaluators.refs, settings)

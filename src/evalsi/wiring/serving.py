@@ -17,7 +17,10 @@ from evalsi.infra.store.access_store import SqlAccessStore
 from evalsi.infra.store.answer_store import SqlAnswerStore
 from evalsi.infra.store.open_stores import open_sql_database
 from evalsi.infra.worker_processes import PoolPlan, WorkerProcesses
+from evalsi.judges.spend import Spend
+from evalsi.judges.spend_so_far import SpendSoFar
 from evalsi.ports.answer_store import AnswerStore
+from evalsi.ports.spent import Spent
 from evalsi.schema import CredentialGrant, JudgeSpec
 from evalsi.score.grading_call import GradingTools
 from evalsi.score.request import JudgeChoice
@@ -33,16 +36,19 @@ REWARD_POOL_WORKERS = 4
 """Processes of the reward pool, each at one batch. Several, so that a batch that takes long leaves room for others."""
 
 
-def grading_tools(settings: Settings, *, record_deadline_s: float) -> GradingTools:
+def grading_tools(settings: Settings, *, record_deadline_s: float, use_cache: bool) -> GradingTools:
     """What a grading worker works with.
 
     Args:
         record_deadline_s: Seconds one computing evaluator may take over one record; then that record alone is an ERROR.
+        use_cache: Whether a judge that was asked before is not asked again.
     """
     from evalsi.wiring.sandboxing import make_sandbox_host
 
     sandbox = make_sandbox_host(settings)
     made: dict[bytes, EvalContext] = {}
+    spends: list[Spend] = []
+    told = SpendSoFar()
 
     def lend(names: set[str], judges: Mapping[str, JudgeSpec]) -> Mapping[str, EvalContext]:
         lent = {"": EvalContext(sandbox=sandbox)}
@@ -54,12 +60,17 @@ def grading_tools(settings: Settings, *, record_deadline_s: float) -> GradingToo
             if key not in made:
                 from evalsi.wiring import judge_choice, make_judge
 
-                judge = make_judge(judge_choice(spec) if spec else JudgeChoice(), settings)
+                judge = make_judge(judge_choice(spec) if spec else JudgeChoice(), settings, use_cache=use_cache)
+                spends.append(judge.spend)
                 made[key] = EvalContext(judge=judge, sandbox=sandbox)
             lent[name] = made[key]
         return lent
 
-    return GradingTools(lend=lend, limits=Panel(evaluators=(), deadline_s=record_deadline_s), lent=(sandbox,))
+    def spent(project: str) -> Spent:
+        return told.since(spends, project)
+
+    limits = Panel(evaluators=(), deadline_s=record_deadline_s)
+    return GradingTools(lend=lend, spent=spent, limits=limits, lent=(sandbox,))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +83,10 @@ class ServingLimits:
     """Seconds one computing evaluator may take over one record; then that record alone is an ERROR."""
     most_records: int = 10_000
     """Records that one call may bring."""
+    stream_batch: int = 32
+    """Records of a stream that are graded at once."""
+    stream_batches: int = 8
+    """Batches of one stream that are graded side by side."""
     call_deadline_s: float = 600.0
     """Seconds a worker may take over a call, or over a batch of a stream."""
 
@@ -113,7 +128,8 @@ def serving_parts(
     limits = limits or ServingLimits()
     environment = {**settings.environment, "EVALSI_DIR": str(settings.directory.absolute())}
     # The interpreter of this process, whatever PATH says.
-    grading = (sys.executable, "-m", "evalsi.worker", "grading", str(limits.record_deadline_s))
+    cache = "fresh" if server.worker.no_cache else "cached"
+    grading = (sys.executable, "-m", "evalsi.worker", "grading", str(limits.record_deadline_s), cache)
 
     rewarding = (sys.executable, "-m", "evalsi.worker", "rewards")
 

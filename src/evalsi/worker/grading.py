@@ -1,4 +1,4 @@
-"""`python -m evalsi.worker grading <seconds for a record> <socket> <parent>`: grades records for a server, a call at a time.
+"""`python -m evalsi.worker grading <seconds for a record> <cached or fresh> <socket> <parent>`: grades records, a call at a time.
 
 What always holds: nothing of a call is left over for the next but judges and sandboxes that are warm.
 """
@@ -12,7 +12,8 @@ from evalsi.worker.answering import answer_calls
 
 
 def main(arguments: Sequence[str]) -> int:
-    record_deadline_s, descriptor, parent = float(arguments[0]), int(arguments[1]), int(arguments[2])
-    tools = grading_tools(Settings.from_environment(), record_deadline_s=record_deadline_s)
+    record_deadline_s, use_cache = float(arguments[0]), arguments[1] == "cached"
+    descriptor, parent = int(arguments[2]), int(arguments[3])
+    tools = grading_tools(Settings.from_environment(), record_deadline_s=record_deadline_s, use_cache=use_cache)
     answer_calls(descriptor, parent, lambda body: answer_call(body, tools), tools.close)
     return 0

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+from dataclasses import dataclass, field
 
 _PR_SET_PDEATHSIG = 1
 GRACE_S = 5.0
@@ -20,21 +21,32 @@ def die_with(parent: int) -> None:
         os._exit(0)
 
 
-def stop_at_end_of(stream: int) -> threading.Event:
-    """An event that is set when the file descriptor `stream` ends: the server lets go of the worker, or is gone.
+@dataclass(frozen=True)
+class ServersWord:
+    """What the server has said since the order."""
+
+    stopped: threading.Event = field(default_factory=threading.Event)
+    """The server lets go of the worker, or is gone."""
+    woken: threading.Event = field(default_factory=threading.Event)
+    """There may be work, or the end has come."""
+
+
+def heard_on(stream: int) -> ServersWord:
+    """What is said on the file descriptor `stream`: a byte wakes, its end stops.
 
     The process ends by itself when it has not ended within `GRACE_S` after that.
     """
-    stopped = threading.Event()
+    word = ServersWord()
 
     def watch() -> None:
         while os.read(stream, 4096):
-            """Nothing more is said on it after the order."""
-        stopped.set()
+            word.woken.set()
+        word.stopped.set()
+        word.woken.set()
         # What cannot stop in time is stopped: everything acknowledged is stored, and the rest is somebody else's work.
         timer = threading.Timer(GRACE_S, os._exit, (1,))
         timer.daemon = True
         timer.start()
 
     threading.Thread(target=watch, name="parent", daemon=True).start()
-    return stopped
+    return word

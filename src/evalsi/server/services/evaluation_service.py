@@ -20,6 +20,7 @@ from evalsi.engine.columns import EvaluatorColumns, assemble, results
 from evalsi.engine.panel import Panel
 from evalsi.engine.summary import SummaryBuilder
 from evalsi.evaluators.catalog import load
+from evalsi.ports.spent import Spent
 from evalsi.ports.worker_pool import WorkerPool
 from evalsi.schema import (
     EvaluateRequest,
@@ -54,7 +55,6 @@ _OTHER_CONTENT_CHARACTERS = 2_000
 _STEP_CHARACTERS = 2_000
 """What content that is no text, and a step, count for: more than they mostly have."""
 _PANELS_KEPT = 256
-_FLYING = 4
 """Batches of one stream that are graded at once."""
 _LINGER_S = 0.005
 """Seconds that records of a stream are waited for before those that are there are graded."""
@@ -66,6 +66,10 @@ class EvaluationLimits:
 
     most_records: int = 10_000
     most_stream_records: int = 1_000_000
+    stream_batch: int = BATCH_RECORDS
+    """Records of a stream that are graded at once."""
+    stream_batches: int = 4
+    """Batches of one stream that are graded side by side."""
     deadline_s: float = 600.0
     """Seconds a worker may take over one batch of a call."""
 
@@ -77,6 +81,8 @@ class AskedJudges(NamedTuple):
     """For evaluators that name none; empty for the usual one."""
     judges: Mapping[str, JudgeSpec]
     """All that may be named."""
+    project: str
+    """Whose call it is."""
 
 
 class EvaluationService:
@@ -86,6 +92,7 @@ class EvaluationService:
         pools: The pools "cpu" and "judge".
         judges: The judges that a project may name.
         default_judge: The one that is asked when none is named; empty for the usual one, where there is any.
+        account: Takes what judges used.
     """
 
     service = "EvaluationService"
@@ -97,10 +104,12 @@ class EvaluationService:
         *,
         judges: Callable[[str], Mapping[str, JudgeSpec]] = lambda _project: {},
         default_judge: str = "",
+        account: Callable[[Spent], None] = lambda _spent: None,
     ) -> None:
         self._pools = pools
         self._judges = judges
         self._default_judge = default_judge
+        self._account = account
         self._limits = limits or EvaluationLimits()
         self._panels: OrderedDict[bytes, Panel | None] = OrderedDict()
 
@@ -161,7 +170,8 @@ class EvaluationService:
         return self._limits
 
     def _asked(self, project: str, judge: str) -> AskedJudges:
-        return AskedJudges(judge, self._judges(project or DEFAULT_PROJECT))
+        project = project or DEFAULT_PROJECT
+        return AskedJudges(judge, self._judges(project), project)
 
     async def graded(self, records: list[Record], evaluators: Sequence[EvaluatorRef], asked: AskedJudges) -> Grading:
         """Grades records here or in a worker, as their evaluators need. Raises: EvalsiError."""
@@ -170,8 +180,11 @@ class EvaluationService:
             asks = bool(asked.judge) or any(map(_asks_judge, evaluators))
             pool = self._pools["judge" if asks else "cpu"]
             judge = asked.judge or (self._default_judge if asks and self._default_judge in asked.judges else "")
-            call = grade_call(records, evaluators, judge, asked.judges)
-            return read_grading(await pool.call(call, deadline_s=self._limits.deadline_s))
+            call = grade_call(records, evaluators, judge, asked.judges, asked.project)
+            grading, spent = read_grading(await pool.call(call, deadline_s=self._limits.deadline_s))
+            if spent is not None:
+                self._account(spent)
+            return grading
         if len(records) <= BATCH_RECORDS:
             return grade_records_now(panel, records)
         parts: list[Grading] = []
@@ -217,8 +230,10 @@ class _Stream:
         self.graded_whole: list[EvaluatorColumns] = []
         self._ids: set[str] = set()
         self._kept: list[Record] = []
-        self._slots = asyncio.Semaphore(_FLYING)
-        self._out: asyncio.Queue[list[EvaluateStreamResponse] | Exception | None] = asyncio.Queue(_FLYING)
+        self._slots = asyncio.Semaphore(self.service.limits.stream_batches)
+        self._out: asyncio.Queue[list[EvaluateStreamResponse] | Exception | None] = asyncio.Queue(
+            self.service.limits.stream_batches
+        )
 
     async def answers(self) -> AsyncGenerator[list[EvaluateStreamResponse]]:
         """The results, in the order in which they are there."""
@@ -235,7 +250,7 @@ class _Stream:
     async def _work(self) -> None:
         try:
             async with asyncio.TaskGroup() as group:
-                async for records in _in_batches(self.requests):
+                async for records in _in_batches(self.requests, self.service.limits.stream_batch):
                     row = self._take(records)
                     if self.each:
                         await self._slots.acquire()
@@ -276,7 +291,7 @@ class _Stream:
         return row
 
 
-async def _in_batches(requests: AsyncIterator[EvaluateStreamRequest]) -> AsyncGenerator[list[Record]]:
+async def _in_batches(requests: AsyncIterator[EvaluateStreamRequest], most: int) -> AsyncGenerator[list[Record]]:
     """The records of a stream, as many at once as come without a pause."""
     batch: list[Record] = []
     waiting: asyncio.Task[EvaluateStreamRequest] | None = None
@@ -294,7 +309,7 @@ async def _in_batches(requests: AsyncIterator[EvaluateStreamRequest]) -> AsyncGe
                 if request.record is None:
                     raise UsageError("after the first message a stream has only records", where="record")
                 batch.append(request.record)
-            if not done or len(batch) >= BATCH_RECORDS:
+            if not done or len(batch) >= most:
                 yield batch
                 batch = []
         if batch:

@@ -81,6 +81,7 @@ class RunService:
         rights: What runs of a project may call.
         default_judge: The judge of evaluators that need one where a specification names none.
         tokens: What a project may use in a day.
+        wake: Tells who carries out runs that there is one.
     """
 
     stores: ProjectStores
@@ -90,6 +91,7 @@ class RunService:
     rights: Callable[[str], OutgoingRights] = lambda _project: OutgoingRights()
     default_judge: str = ""
     tokens: Callable[[str], TokenQuota] = lambda _project: TokenQuota()
+    wake: Callable[[], None] = lambda: None
     service: str = field(default="RunService", init=False)
 
     async def create_run(self, request: CreateRunRequest, caller: Caller) -> CreateRunResponse:
@@ -168,6 +170,7 @@ class RunService:
             if self.stores.of(row.project).manifest(row.id).spec is None:
                 raise UsageError(f"run {row.id} has no specification", hint="make it again where it was made")
             self.stores.queue.resume(row.id)
+            self.wake()
             return self._run(row.id)
 
         return ResumeRunResponse(run=await asyncio.to_thread(resume))
@@ -285,7 +288,9 @@ class RunService:
                 created_by=wish.created_by,
             )
         check_tokens(self.stores.queue, wish, self.tokens(wish.project), self.clock.now())
-        return self._run(self.stores.queue.submit(submission, most_stored=self.most_stored(wish.project)))
+        run_id = self.stores.queue.submit(submission, most_stored=self.most_stored(wish.project))
+        self.wake()
+        return self._run(run_id)
 
     def _row(self, run_id: str) -> RunRow:
         if not run_id:
