@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
+import msgspec
+
 from evalsi.core.content import has_text, text_of
-from evalsi.schema import Content, Message, Provenance, Record, Step, StepType, TraceProvenance, Trajectory, Usage
+from evalsi.schema import Content, Message, Messages, Provenance, Record, Step, StepType, TraceProvenance, Trajectory, Usage
 from evalsi.traces.mapping import AnswerRule, Mapping
 from evalsi.traces.source_reading import SpanInTrace, first_value, matches
 from evalsi.traces.span import Span
@@ -45,7 +47,7 @@ def question_of(trajectory: Trajectory) -> Content | None:
     """What the trajectory was given: the root's input, else the first message of a person."""
     root = root_of(trajectory.steps)
     if root is not None and root.type is not StepType.LLM and root.input is not None:
-        return root.input
+        return _asked(root.input)
     for step in trajectory.steps:
         if step.type is StepType.USER:
             said = step.output or step.input
@@ -87,13 +89,23 @@ def passages_of(steps: Iterable[Step]) -> list[Content]:
     return [Content(text=text) for text in found]
 
 
+def _asked(content: Content) -> Content:
+    """What a person asked: of a conversation that also holds what the agent did then, only the part before that."""
+    messages = _messages(content)
+    last = max((place for place, message in enumerate(messages) if message.role == "user"), default=None)
+    if last is None:
+        return content
+    told = messages[: last + 1]
+    if sum(message.role != "system" for message in told) == 1:
+        return Content(text=told[-1].content)
+    return Content(messages=Messages(messages=told))
+
+
 def _messages(content: Content) -> list[Message]:
     return content.messages.messages if content.messages is not None else []
 
 
 def _usage(trajectory: Trajectory, root: Step | None) -> Usage | None:
-    import msgspec
-
     usage = total_usage(trajectory.steps)
     if root is None or root.duration is None:
         return usage

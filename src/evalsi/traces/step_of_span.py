@@ -261,9 +261,18 @@ def _tool(reader: _Reader, added: dict[str, Any]) -> tuple[str, Content | None, 
     call_id = reader.text(lambda m: m.tool.call_id)
     if call_id:
         added[TOOL_CALL_ID] = call_id
-    arguments = content_of(reader.first(lambda m: m.tool.arguments))
+    arguments = content_of(_by_name(decoded(reader.first(lambda m: m.tool.arguments))))
     result = content_of(reader.first(lambda m: m.tool.result))
     return reader.text(lambda m: m.tool.name), arguments, result
+
+
+def _by_name(arguments: Any) -> Any:
+    """The arguments of a Python function by name, where a library records {"args": [], "kwargs": {…}}."""
+    if isinstance(arguments, dict):
+        fields = cast("dict[str, Any]", arguments)
+        if set(fields) == {"args", "kwargs"} and not fields["args"] and isinstance(fields["kwargs"], dict):
+            return cast("Any", fields["kwargs"])
+    return arguments
 
 
 def _passages(reader: _Reader) -> Content | None:

@@ -31,10 +31,12 @@ CALL = {
 class Collector(BaseHTTPRequestHandler):
     """Both servers: POST /v1/chat/completions and POST /v1/traces."""
 
+    protocol_version = "HTTP/1.1"
+
     groups: list[dict[str, Any]] = []  # noqa: RUF012 - one server per process
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        body = self._chunks() if "content-length" not in self.headers else self.rfile.read(int(self.headers["content-length"]))
         if self.headers.get("content-encoding") == "gzip":
             body = gzip.decompress(body)
         if self.path.endswith("/v1/traces"):
@@ -44,6 +46,15 @@ class Collector(BaseHTTPRequestHandler):
             self._answer(json.dumps(completion(json.loads(body))).encode(), "application/json")
         else:
             self._answer(b"{}", "application/json")
+
+    def _chunks(self) -> bytes:
+        """A chunked body: JavaScript's exporter sends no length."""
+        body = b""
+        while length := int(self.rfile.readline().split(b";")[0] or b"0", 16):
+            body += self.rfile.read(length)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
 
     def _answer(self, body: bytes, kind: str) -> None:
         self.send_response(200)

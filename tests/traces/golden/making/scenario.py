@@ -12,6 +12,8 @@ from typing import Any
 
 import collector
 
+VERSIONS: dict[str, str] = {}
+"""Of packages that are not Python's."""
 QUESTION = "Is the hall lamp on?"
 SYSTEM = "You control lamps."
 TOOL = {
@@ -91,7 +93,7 @@ def openinference() -> list[str]:
 
 
 def genai() -> list[str]:
-    os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "span_only"
+    os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "SPAN_ONLY"
     os.environ["OTEL_SEMCONV_STABILITY_OPT_IN"] = "gen_ai_latest_experimental"
     from opentelemetry.instrumentation.openai_v2 import OpenAIInstrumentor
 
@@ -229,7 +231,19 @@ def mlflow() -> list[str]:
     return ["mlflow-tracing", "openai"]
 
 
-SCENARIOS = (openinference, genai, traceloop, traceloop_twice, logfire, pydantic_ai, litellm, mlflow)
+def vercel_ai() -> list[str]:
+    """In Node; the working folder has the packages."""
+    import shutil
+    import subprocess
+
+    script = Path(__file__).with_suffix(".mjs")
+    local = Path(shutil.copy(script, Path.cwd()))
+    subprocess.run(["node", str(local), ADDRESS], check=True)
+    VERSIONS["ai (npm)"] = json.loads(Path("node_modules/ai/package.json").read_text())["version"]
+    return []
+
+
+SCENARIOS = (openinference, genai, traceloop, traceloop_twice, logfire, pydantic_ai, litellm, mlflow, vercel_ai)
 
 if __name__ == "__main__":
     ADDRESS = collector.start()
@@ -240,7 +254,7 @@ if __name__ == "__main__":
     flush = getattr(trace.get_tracer_provider(), "force_flush", None)
     if flush:
         flush()
-    made_by = {name: importlib.metadata.version(name) for name in packages}
+    made_by = {name: importlib.metadata.version(name) for name in packages} | VERSIONS
     document = {"madeBy": made_by, "resourceSpans": collector.Collector.groups}
     Path(sys.argv[2]).write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     sys.stdout.write(f"{sys.argv[1]}: {len(collector.Collector.groups)} exports, {made_by}\n")
