@@ -1,4 +1,4 @@
-"""Logs of other tools: Inspect, lm-evaluation-harness, promptfoo, DeepEval, OpenAI evals. The face of this package."""
+"""Logs of other tools: Inspect, lm-evaluation-harness, promptfoo, DeepEval, OpenAI evals; traces. The face of this package."""
 
 from evalsi.datasets.imports.imported_log import (
     ImportedLog,
