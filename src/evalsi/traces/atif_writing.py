@@ -236,7 +236,7 @@ def _call(call: MadeCall, tools: Sequence[Step], asked: Step) -> Call:
     kept: dict[str, Any] = step.attributes.get(ATIF, {}) if step is not None else {}
     written: Any = {} if call.arguments is ABSENT else call.arguments
     extra = kept.get("extra")
-    if not isinstance(written, dict) and not kept:
+    if not isinstance(written, dict) and (step is None or ATIF not in step.attributes):
         extra, written = {**(extra or {}), "arguments_as_written": written}, {}
     return Call(
         tool_call_id=call.id or (step or asked).span_id, function_name=call.name, arguments=written, extra=extra
@@ -250,7 +250,8 @@ def _result(call: MadeCall, tools: Sequence[Step], starters: dict[str, str], ask
     if "result" in kept:
         content = kept.get("content", text_of(step.output) if step is not None and step.output is not None else None)
         return msgspec.convert({"source_call_id": identifier, "content": content, **kept["result"]}, Result)
-    if kept or (call.result is ABSENT and not call.error and not call.ran):
+    never_answered = step is not None and ATIF in step.attributes
+    if never_answered or (call.result is ABSENT and not call.error and not call.ran):
         return None
     extra: dict[str, Any] = {"is_error": True, "error_type": call.error} if call.error else {}
     started = starters.get(step.span_id) if step is not None else None
