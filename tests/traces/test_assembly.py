@@ -47,9 +47,15 @@ def test_out_of_order_duplicate_orphan_skewed_and_late_spans_are_as_the_case_say
 def test_the_steps_of_the_case_are_in_order_of_their_start_and_flagged() -> None:
     spans = [span for body in _bodies() for span in body]
     steps = trajectory_of_spans(spans, default_tracing()).steps
-    numbers: list[Any] = [json.loads(step.attributes["gen_ai.tool.call.arguments"])["n"] for step in steps if "gen_ai.tool.call.arguments" in step.attributes]
+    numbers: list[Any] = [
+        json.loads(step.attributes["gen_ai.tool.call.arguments"])["n"]
+        for step in steps
+        if "gen_ai.tool.call.arguments" in step.attributes
+    ]
     assert numbers == case("H05")["expected"]["order_of_steps_by_start"]
-    by_number = dict(zip(numbers, [step for step in steps if "gen_ai.tool.call.arguments" in step.attributes], strict=True))
+    by_number = dict(
+        zip(numbers, [step for step in steps if "gen_ai.tool.call.arguments" in step.attributes], strict=True)
+    )
     root = next(step for step in steps if not step.parent_span_id)
     orphan, skewed, negative = by_number[9], by_number[0], by_number[7]
     assert orphan.parent_span_id == root.span_id
@@ -128,7 +134,9 @@ _ARRIVALS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 7), st.floats(0
 
 @given(_ARRIVALS)
 @settings(max_examples=200, deadline=None)
-def test_every_arrival_is_in_exactly_one_revision_and_revisions_count_up(arrivals: list[tuple[int, int, float]]) -> None:
+def test_every_arrival_is_in_exactly_one_revision_and_revisions_count_up(
+    arrivals: list[tuple[int, int, float]],
+) -> None:
     assembly = Assembly(RULES)
     now_s = 0.0
     seen: dict[str, set[str]] = {}

@@ -1,5 +1,6 @@
 """ATIF: read from 1.0 to 1.8, written as 1.8, and the same after a round trip."""
 
+import contextlib
 import json
 from typing import Any
 
@@ -36,7 +37,9 @@ def _plain(document: dict[str, Any]) -> dict[str, Any]:
     for step in document["steps"]:
         order = [call["tool_call_id"] for call in step.get("tool_calls", [])]
         results = step.get("observation", {}).get("results", [])
-        known = sorted((r for r in results if r.get("source_call_id") in order), key=lambda r: order.index(r["source_call_id"]))
+        known = sorted(
+            (r for r in results if r.get("source_call_id") in order), key=lambda r: order.index(r["source_call_id"])
+        )
         loose = [result for result in results if result.get("source_call_id") not in order]
         steps.append(step | ({"observation": {"results": [*known, *loose]}} if results else {}))
     return document | {"schema_version": "ATIF-v1.8", "steps": steps}
@@ -54,10 +57,16 @@ def test_parallel_calls_that_were_answered_out_of_order_are_joined_by_id() -> No
     usage = record.usage
     assert usage is not None
     tokens = expected["tokens"]
-    assert (usage.input_tokens, usage.output_tokens, usage.cached_input_tokens) == (tokens["input"], tokens["output"], tokens["cached"])
+    assert (usage.input_tokens, usage.output_tokens, usage.cached_input_tokens) == (
+        tokens["input"],
+        tokens["output"],
+        tokens["cached"],
+    )
     assert usage.cost_usd == expected["cost_usd"]
     assert usage.unpriced_requests == 1
-    spoken = [step for step in trajectory_of(record).steps if step.type in (StepType.LLM, StepType.USER, StepType.GENERIC)]
+    spoken = [
+        step for step in trajectory_of(record).steps if step.type in (StepType.LLM, StepType.USER, StepType.GENERIC)
+    ]
     assert len(spoken) == expected["steps"]
     assert "Use dim." not in "".join(text_of(step.output) for step in trajectory_of(record).steps)
 
@@ -79,7 +88,19 @@ def test_every_version_is_read_and_the_newest_is_written(version: str) -> None:
         ({"schema_version": None}, "schema_version"),
         ({"steps": []}, "steps"),
         ({"steps": [{"step_id": 2, "source": "user", "message": "x"}]}, r"steps\[0\]\.step_id"),
-        ({"steps": [{"step_id": 1, "source": "user", "message": "x", "tool_calls": [{"tool_call_id": "a", "function_name": "f", "arguments": {}}]}]}, "tool_calls"),
+        (
+            {
+                "steps": [
+                    {
+                        "step_id": 1,
+                        "source": "user",
+                        "message": "x",
+                        "tool_calls": [{"tool_call_id": "a", "function_name": "f", "arguments": {}}],
+                    }
+                ]
+            },
+            "tool_calls",
+        ),
         ({"surprise": 1}, "surprise"),
         ({"subagent_trajectories": [json.loads(P02) | {"trajectory_id": None}]}, "trajectory_id"),
     ],
@@ -101,7 +122,14 @@ def test_agents_below_agents_stay_below_the_call_that_started_them() -> None:
         "schema_version": "ATIF-v1.8",
         "trajectory_id": "search-1",
         "agent": {"name": "searcher", "version": "1"},
-        "steps": [{"step_id": 1, "source": "agent", "message": "found", "metrics": {"prompt_tokens": 5, "completion_tokens": 1}}],
+        "steps": [
+            {
+                "step_id": 1,
+                "source": "agent",
+                "message": "found",
+                "metrics": {"prompt_tokens": 5, "completion_tokens": 1},
+            }
+        ],
     }
     outer = {
         "schema_version": "ATIF-v1.8",
@@ -114,7 +142,13 @@ def test_agents_below_agents_stay_below_the_call_that_started_them() -> None:
                 "message": "",
                 "tool_calls": [{"tool_call_id": "a", "function_name": "delegate", "arguments": {}}],
                 "observation": {
-                    "results": [{"source_call_id": "a", "content": "done", "subagent_trajectory_ref": [{"trajectory_id": "search-1"}]}]
+                    "results": [
+                        {
+                            "source_call_id": "a",
+                            "content": "done",
+                            "subagent_trajectory_ref": [{"trajectory_id": "search-1"}],
+                        }
+                    ]
                 },
             }
         ],
@@ -150,14 +184,23 @@ def _documents(draw: st.DrawFn) -> dict[str, Any]:
             ids = [f"c{number}-{place}" for place in range(calls)]
             if calls:
                 step["tool_calls"] = [
-                    {"tool_call_id": name, "function_name": draw(st.sampled_from(["f", "g"])), "arguments": {"n": draw(st.integers(0, 9))}}
+                    {
+                        "tool_call_id": name,
+                        "function_name": draw(st.sampled_from(["f", "g"])),
+                        "arguments": {"n": draw(st.integers(0, 9))},
+                    }
                     for name in ids
                 ]
                 answered = draw(st.lists(st.sampled_from(ids), unique=True))
                 if answered:
-                    step["observation"] = {"results": [{"source_call_id": name, "content": draw(_TEXT)} for name in answered]}
+                    step["observation"] = {
+                        "results": [{"source_call_id": name, "content": draw(_TEXT)} for name in answered]
+                    }
             if draw(st.booleans()):
-                step["metrics"] = {"prompt_tokens": draw(st.integers(0, 99)), "completion_tokens": draw(st.integers(0, 99))}
+                step["metrics"] = {
+                    "prompt_tokens": draw(st.integers(0, 99)),
+                    "completion_tokens": draw(st.integers(0, 99)),
+                }
                 step["reasoning_content"] = draw(_TEXT.filter(bool))
         extra = draw(_EXTRA)
         if extra:
@@ -182,7 +225,5 @@ def test_every_document_comes_back_whole(document: dict[str, Any]) -> None:
 @given(st.binary(max_size=200))
 @settings(max_examples=100, deadline=None)
 def test_any_bytes_are_read_or_refused(body: bytes) -> None:
-    try:
+    with contextlib.suppress(InvalidDataError):
         assert msgspec.structs.asdict(decode_atif(body))
-    except InvalidDataError:
-        pass

@@ -83,7 +83,9 @@ def test_the_old_names_of_traceloop_give_messages_and_calls() -> None:
     assert model.output.messages is not None
     said = [*model.input.messages.messages, *model.output.messages.messages]
     assert [[message.role, message.content] for message in said] == expected["messages"]
-    calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in tool_calls_of(trajectory_of(record))]
+    calls = [
+        {"id": call.id, "name": call.name, "arguments": call.arguments} for call in tool_calls_of(trajectory_of(record))
+    ]
     assert calls == expected["tool_calls"]
 
 

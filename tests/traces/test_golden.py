@@ -82,7 +82,9 @@ def test_every_trajectory_becomes_atif_and_keeps_calls_answer_and_tokens(name: s
     def seen(call: MadeCall) -> tuple[str, str]:
         return call.name, json.dumps([call.arguments, call.result])
 
-    assert [seen(call) for call in tool_calls_of(again)] == [seen(call) for call in tool_calls_of(trajectory_of(record))]
+    assert [seen(call) for call in tool_calls_of(again)] == [
+        seen(call) for call in tool_calls_of(trajectory_of(record))
+    ]
 
 
 def test_the_golden_files_say_which_versions_made_them() -> None:

@@ -65,7 +65,19 @@ def test_a_mapping_of_ones_own_reads_its_own_names() -> None:
     spans = [
         _span(1, name="visit", attributes={"house.visit": "v7"}),
         _span(2, 1, name="noise", attributes={"house.noise": True}),
-        _span(3, 2, name="x", attributes={"house.kind": "ask", "house.model": "m", "house.q": "pin 1234?", "house.a": "no", "house.in": 1000, "house.out": "100"}),
+        _span(
+            3,
+            2,
+            name="x",
+            attributes={
+                "house.kind": "ask",
+                "house.model": "m",
+                "house.q": "pin 1234?",
+                "house.a": "no",
+                "house.in": 1000,
+                "house.out": "100",
+            },
+        ),
         _span(4, 1, name="do it", attributes={"house.tool": "reply", "house.args": '{"text": "All done."}'}),
     ]
     record = record_of_trace(spans, _tracing(OWN))
@@ -94,7 +106,9 @@ def test_a_mapping_of_ones_own_reads_its_own_names() -> None:
         ({"surprise": 1}, InvalidSpecError, "surprise"),
     ],
 )
-def test_a_mapping_that_breaks_the_grammar_is_refused_with_the_field(change: dict[str, Any], error: type[Exception], says: str) -> None:
+def test_a_mapping_that_breaks_the_grammar_is_refused_with_the_field(
+    change: dict[str, Any], error: type[Exception], says: str
+) -> None:
     with pytest.raises(error, match=says):
         read_mapping(json.dumps(OWN | change).encode())
 
@@ -178,20 +192,32 @@ def test_usage_comes_from_model_calls_only() -> None:
 
 def test_a_call_through_a_gateway_is_one_call_and_a_retry_below_it_is_two() -> None:
     def chat(number: int, parent: int, **more: Any) -> Span:
-        attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.usage.input_tokens": 100, "gen_ai.usage.output_tokens": 10}
+        attributes = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": "m",
+            "gen_ai.usage.input_tokens": 100,
+            "gen_ai.usage.output_tokens": 10,
+        }
         return _span(number, parent, attributes=attributes | more)
 
     tracing = _tracing(OWN)
     once = record_of_trace([chat(1, 0), _span(2, 1, name="POST"), chat(3, 2)], tracing).usage
     twice = record_of_trace([chat(1, 0), chat(2, 1), chat(3, 1)], tracing).usage
-    same_id = record_of_trace([_span(1), chat(2, 1, **{"gen_ai.response.id": "r"}), chat(3, 1, **{"gen_ai.response.id": "r"})], tracing).usage
+    same_id = record_of_trace(
+        [_span(1), chat(2, 1, **{"gen_ai.response.id": "r"}), chat(3, 1, **{"gen_ai.response.id": "r"})], tracing
+    ).usage
     apart = record_of_trace([_span(1), chat(2, 1), chat(3, 1)], tracing).usage
     assert [usage.input_tokens if usage else None for usage in (once, twice, same_id, apart)] == [100, 200, 100, 200]
 
 
 def test_a_price_that_is_unknown_is_unknown_and_the_sum_says_that_it_is_partial() -> None:
     def chat(number: int, model: str, **more: Any) -> Span:
-        attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": model, "gen_ai.usage.input_tokens": 1000, "gen_ai.usage.output_tokens": 100}
+        attributes = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": model,
+            "gen_ai.usage.input_tokens": 1000,
+            "gen_ai.usage.output_tokens": 100,
+        }
         return _span(number, attributes=attributes | more)
 
     tracing = _tracing(OWN)
@@ -210,7 +236,12 @@ def test_a_price_that_is_unknown_is_unknown_and_the_sum_says_that_it_is_partial(
 
 
 def test_cached_tokens_beyond_the_input_are_added_and_flagged() -> None:
-    attributes = {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 5, "gen_ai.usage.cache_read.input_tokens": 50}
+    attributes = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.usage.input_tokens": 10,
+        "gen_ai.usage.output_tokens": 5,
+        "gen_ai.usage.cache_read.input_tokens": 50,
+    }
     (step,) = trajectory_of_spans([_span(1, attributes=attributes)], default_tracing()).steps
     assert step.usage is not None
     assert step.usage.input_tokens == 60
@@ -218,7 +249,12 @@ def test_cached_tokens_beyond_the_input_are_added_and_flagged() -> None:
 
 
 def test_a_count_of_tokens_under_the_key_of_a_cost_is_no_cost() -> None:
-    attributes = {"openinference.span.kind": "LLM", "llm.token_count.prompt": 80, "llm.token_count.completion": 4, "llm.cost.total": 84}
+    attributes = {
+        "openinference.span.kind": "LLM",
+        "llm.token_count.prompt": 80,
+        "llm.token_count.completion": 4,
+        "llm.cost.total": 84,
+    }
     (step,) = trajectory_of_spans([_span(1, attributes=attributes)], default_tracing()).steps
     assert step.usage is not None
     assert step.usage.cost_usd is None
@@ -233,7 +269,10 @@ def test_messages_in_span_events_are_read_in_the_older_forms_too() -> None:
     ]
     older = [
         SpanEvent(name="gen_ai.content.prompt", attributes={"gen_ai.prompt": '[{"role": "user", "content": "On?"}]'}),
-        SpanEvent(name="gen_ai.content.completion", attributes={"gen_ai.completion": '[{"role": "assistant", "content": "Yes."}]'}),
+        SpanEvent(
+            name="gen_ai.content.completion",
+            attributes={"gen_ai.completion": '[{"role": "assistant", "content": "Yes."}]'},
+        ),
     ]
     for given_events, roles in ((events, ["system", "user"]), (older, ["user"])):
         span = _span(1, attributes={"gen_ai.operation.name": "chat"}, events=given_events)
@@ -245,7 +284,9 @@ def test_messages_in_span_events_are_read_in_the_older_forms_too() -> None:
 
 
 def test_reasoning_is_no_part_of_an_answer() -> None:
-    said = [{"role": "assistant", "parts": [{"type": "reasoning", "content": "hm"}, {"type": "text", "content": "Yes."}]}]
+    said = [
+        {"role": "assistant", "parts": [{"type": "reasoning", "content": "hm"}, {"type": "text", "content": "Yes."}]}
+    ]
     span = _span(1, attributes={"gen_ai.operation.name": "chat", "gen_ai.output.messages": json.dumps(said)})
     assert text_of(record_of_trace([span], default_tracing()).output) == "Yes."
 
@@ -254,7 +295,13 @@ def test_a_tool_that_failed_says_why_and_parents_in_a_circle_end() -> None:
     spans = [
         _span(1, 2, attributes={}),
         _span(2, 1, attributes={}),
-        _span(3, 3, attributes={"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f"}, status_code=2, status_message="no such room"),
+        _span(
+            3,
+            3,
+            attributes={"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f"},
+            status_code=2,
+            status_message="no such room",
+        ),
     ]
     trajectory = trajectory_of_spans(spans, default_tracing())
     assert len(trajectory.steps) == 3
@@ -263,7 +310,11 @@ def test_a_tool_that_failed_says_why_and_parents_in_a_circle_end() -> None:
 
 
 _VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=8,
 )
@@ -276,12 +327,16 @@ _KEYS = sorted(
         "gen_ai.tool.name", "gen_ai.tool.call.arguments", "session.id", "tag.tags", "metadata", "llm.cost.total", "gen_ai.completion.0",
     }
 )  # fmt: skip
-_HEADS = st.sampled_from(["LLM", "TOOL", "RETRIEVER", "chat", "execute_tool", '"CHAT_MODEL"', "ai.toolCall", "[{", '{"messages": [1]}'])
+_HEADS = st.sampled_from(
+    ["LLM", "TOOL", "RETRIEVER", "chat", "execute_tool", '"CHAT_MODEL"', "ai.toolCall", "[{", '{"messages": [1]}']
+)
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(_KEYS), _HEADS | _VALUES, max_size=6), min_size=1, max_size=3))
 @settings(max_examples=400, deadline=None)
-def test_whatever_attributes_hold_a_record_comes_out_that_can_be_written_and_read(attributes: list[dict[str, Any]]) -> None:
+def test_whatever_attributes_hold_a_record_comes_out_that_can_be_written_and_read(
+    attributes: list[dict[str, Any]],
+) -> None:
     spans = [_span(number, number - 1, attributes=given_) for number, given_ in enumerate(attributes, 1)]
     record = record_of_trace(spans, default_tracing())
     assert len(trajectory_of(record).steps) == len(spans)

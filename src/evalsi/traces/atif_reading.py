@@ -7,7 +7,7 @@ What our steps have no place for (extras, token ids, parts of messages) is kept 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -52,9 +52,7 @@ def trajectory_of_atif(document: AtifDocument) -> Trajectory:
     """The trajectory: an AGENT step, below it one LLM step per agent step with its TOOL steps, USER and GENERIC steps."""
     steps: list[Step] = []
     _add_agent(document, "", "", steps)
-    return Trajectory(
-        trace_id="", session_id=document.session_id or "", steps=steps
-    )
+    return Trajectory(trace_id="", session_id=document.session_id or "", steps=steps)
 
 
 def record_of_atif(document: AtifDocument, identifier: str) -> Record:
@@ -78,7 +76,9 @@ def record_of_atif(document: AtifDocument, identifier: str) -> Record:
 def _check(document: AtifDocument, where: str, depth: int) -> None:
     if document.schema_version not in VERSIONS:
         raise InvalidDataError(
-            f"ATIF version {document.schema_version!r} is not read", where=f"{where}: schema_version", hint=f"known: {', '.join(VERSIONS)}"
+            f"ATIF version {document.schema_version!r} is not read",
+            where=f"{where}: schema_version",
+            hint=f"known: {', '.join(VERSIONS)}",
         )
     if not document.steps:
         raise InvalidDataError("an ATIF trajectory has at least one step", where=f"{where}: steps")
@@ -132,9 +132,7 @@ class _Place:
     model: str
 
 
-def _add_step(
-    at: _Place, step: AtifStep, steps: list[Step], embedded: dict[str | None, AtifDocument]
-) -> None:
+def _add_step(at: _Place, step: AtifStep, steps: list[Step], embedded: dict[str | None, AtifDocument]) -> None:
     prefix, root = at.prefix, at.root
     identifier = f"{prefix}{step.step_id}"
     results = list(step.observation.results) if step.observation else []
@@ -143,7 +141,13 @@ def _add_step(
     kept = _plain(step, without=("step_id", "source", "timestamp", "tool_calls", "observation", "message", "metrics"))
     kept["source"] = step.source
     if step.metrics is not None:
-        kept |= _plain({"metrics": _plain(step.metrics, without=("prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd"))})
+        kept |= _plain(
+            {
+                "metrics": _plain(
+                    step.metrics, without=("prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd")
+                )
+            }
+        )
     if not isinstance(step.message, str):
         kept["message"] = step.message
     loose = [result for result in results if not any(result is found for found in joined.values())]
@@ -221,11 +225,11 @@ def text_of_parts(parts: Parts) -> str:
         return parts or ""
     texts: list[str] = []
     for part in parts:
-        source = part.get("source")
+        source: Any = part.get("source")
         if isinstance(part.get("text"), str):
             texts.append(part["text"])
         elif isinstance(source, dict):
-            texts.append(f"[{part.get('type', 'media')}: {source.get('path', '')}]")
+            texts.append(f"[{part.get('type', 'media')}: {cast('dict[str, Any]', source).get('path', '')}]")
     return "\n".join(texts)
 
 

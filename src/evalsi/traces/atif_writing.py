@@ -6,7 +6,7 @@ model had not been shown before is new.
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -136,7 +136,9 @@ def _steps(steps: Sequence[Step], starters: dict[str, str]) -> list[AtifStep]:
             fresh, shown = _fresh(step, shown)
             for message in fresh:
                 source = "system" if message.role == "system" else "user"
-                found.append(AtifStep(step_id=0, source=source, message=message.content, timestamp=_time(step.start_time)))
+                found.append(
+                    AtifStep(step_id=0, source=source, message=message.content, timestamp=_time(step.start_time))
+                )
             found.append(_agent_step(step, calls, tools, starters))
         elif step.type is StepType.TOOL and calls:
             found.append(_dispatch(step, calls, tools, starters))
@@ -224,22 +226,24 @@ def _observation(results: list[Result], kept: dict[str, Any]) -> Observation | N
 
 def _tool_step(call: MadeCall, tools: Sequence[Step], asked: Step) -> Step | None:
     """The step that shows the tool at work."""
-    for step in tools:
-        if call.id and step.attributes.get("tool_call_id") == call.id:
-            if ATIF not in asked.attributes or step.parent_span_id == asked.span_id:
-                return step
-    return next((step for step in tools if step is asked or (not call.id and step.name == call.name)), None)
+    near = [step for step in tools if ATIF not in asked.attributes or step.parent_span_id == asked.span_id]
+    named = [step for step in near if call.id and step.attributes.get("tool_call_id") == call.id]
+    unnamed = [step for step in tools if step is asked or (not call.id and step.name == call.name)]
+    return next(iter([*named, *unnamed]), None)
 
 
 def _call(call: MadeCall, tools: Sequence[Step], asked: Step) -> Call:
     step = _tool_step(call, tools, asked)
     kept: dict[str, Any] = step.attributes.get(ATIF, {}) if step is not None else {}
     written: Any = {} if call.arguments is ABSENT else call.arguments
-    extra = kept.get("extra")
+    extra: Any = kept.get("extra")
     if not isinstance(written, dict) and (step is None or ATIF not in step.attributes):
-        extra, written = {**(extra or {}), "arguments_as_written": written}, {}
+        extra, written = {"arguments_as_written": written}, {}
     return Call(
-        tool_call_id=call.id or (step or asked).span_id, function_name=call.name, arguments=written, extra=extra
+        tool_call_id=call.id or (step or asked).span_id,
+        function_name=call.name,
+        arguments=cast("Any", written),
+        extra=extra,
     )
 
 
@@ -269,10 +273,8 @@ def _metrics(usage: Usage | None, kept: dict[str, Any]) -> Metrics | None:
     more: dict[str, Any] = kept.get("metrics", {})
     if usage is None:
         return msgspec.convert(more, Metrics) if more else None
-    extra: dict[str, Any] = dict(more.get("extra") or {})
-    for name, value in (("reasoning_tokens", usage.reasoning_tokens), ("cache_creation_input_tokens", usage.cache_write_tokens)):
-        if value is not None:
-            extra[name] = value
+    counts = {"reasoning_tokens": usage.reasoning_tokens, "cache_creation_input_tokens": usage.cache_write_tokens}
+    extra = {**more.get("extra", {}), **{name: value for name, value in counts.items() if value is not None}}
     return Metrics(
         prompt_tokens=usage.input_tokens,
         completion_tokens=usage.output_tokens,

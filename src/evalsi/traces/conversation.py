@@ -91,7 +91,7 @@ def _lists(node: Any) -> Any:
     return {key: _lists(inner) for key, inner in fields.items()}
 
 
-def _items(value: Any, role: str, depth: int) -> list[Json]:  # noqa: PLR0911 - one answer per known shape
+def _items(value: Any, role: str, depth: int) -> list[Json]:
     """The messages as objects, whatever they are wrapped in."""
     if depth > _MAX_NESTING:
         return []
@@ -136,7 +136,7 @@ def _of_event(fields: Json) -> Json:
 
 def _of_langchain(fields: Json) -> Json:
     names: Any = fields.get("id")
-    name = str(names[-1]) if isinstance(names, list) and names else ""
+    name = str(cast("list[Any]", names)[-1]) if isinstance(names, list) and names else ""
     kinds = {"HumanMessage": "user", "AIMessage": "assistant", "SystemMessage": "system", "ToolMessage": "tool"}
     return {"role": kinds.get(name.removesuffix("Chunk"), "user"), **fields["kwargs"]}
 
@@ -173,17 +173,15 @@ def _plain(item: Json, role: str) -> Json | None:
 
 def _blocks(body: Any) -> list[Any]:
     blocks = _unwrapped(cast("list[Any]", body))
-    return [block for block in blocks if not isinstance(block, dict) or block.get("type") not in _UNSAID]
+    return [block for block in blocks if not (isinstance(block, dict) and cast("Json", block).get("type") in _UNSAID)]
 
 
 def _unwrapped(items: Iterable[Any]) -> list[Any]:
     found: list[Any] = []
     for item in items:
-        fields: Any = item
-        if isinstance(fields, dict) and len(cast("Json", fields)) == 1:
-            key = next(iter(cast("Json", fields)))
-            fields = fields[key] if key in _WRAPPERS else fields
-        found.append(fields)
+        fields = cast("Json", item) if isinstance(item, dict) else {}
+        wrapper = next((key for key in _WRAPPERS if set(fields) == {key}), None)
+        found.append(fields[wrapper] if wrapper is not None else item)
     return found
 
 
@@ -197,9 +195,9 @@ def _block(block: Any) -> Any:
             return {"type": "tool_call", **_call(fields)}
         case "tool-result":
             result: Any = fields.get("output", fields.get("result"))
-            if isinstance(result, dict) and set(cast("Json", result)) == {"type", "value"}:
-                result = result["value"]
-            return {"type": "tool_call_response", "id": fields.get("toolCallId"), "response": result}
+            wrapped = cast("Json", result) if isinstance(result, dict) else {}
+            plain = wrapped["value"] if set(wrapped) == {"type", "value"} else cast("Any", result)
+            return {"type": "tool_call_response", "id": fields.get("toolCallId"), "response": plain}
         case None if isinstance(fields.get("text"), str):
             return {"type": "text", "text": fields["text"]}
         case _:

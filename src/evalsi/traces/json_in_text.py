@@ -27,12 +27,6 @@ def decoded(value: Any) -> Any:
     return value
 
 
-def structure_of(value: Any) -> Any:
-    """As `decoded`, where only an object or a list will do; None otherwise."""
-    inner = decoded(value)
-    return inner if isinstance(inner, dict | list) else None
-
-
 def is_cut_json(value: Any) -> bool:
     """Whether text begins as a JSON structure and is none: most likely cut by a limit."""
     if not isinstance(value, str):

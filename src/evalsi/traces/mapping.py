@@ -183,7 +183,10 @@ class Mapping(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     tags: list[Source] = []
     metadata: list[Source] = []
     agent: AgentSources = AgentSources()
-    kinds: dict[Literal["llm", "tool", "retrieval", "embedding", "guardrail", "handoff", "agent", "user", "generic"], list[Selector]] = {}
+    kinds: dict[
+        Literal["llm", "tool", "retrieval", "embedding", "guardrail", "handoff", "agent", "user", "generic"],
+        list[Selector],
+    ] = {}
     llm: LlmSources = LlmSources()
     tool: ToolSources = ToolSources()
     retrieval: RetrievalSources = RetrievalSources()
@@ -223,14 +226,15 @@ def compiled(pattern: str) -> "re.Pattern[str]":
 
     Raises: re.error: it is no such pattern.
     """
-    import re2
+    import re2 as untyped  # pyright: ignore[reportMissingTypeStubs]
 
+    re2: Any = untyped
     options = re2.Options()
     options.log_errors = False
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
-        reason = error.args[0] if error.args else "unknown"
+        reason: Any = error.args[0] if error.args else "unknown"
         raise re.error(reason.decode() if isinstance(reason, bytes) else str(reason)) from None
 
 
@@ -242,9 +246,7 @@ SHIPPED = ("openinference", "mlflow", "vercel-ai", "logfire", "traceloop", "lang
 def shipped_mappings() -> dict[str, Mapping]:
     """The conventions that come with this release, by name."""
     folder = resources.files("evalsi.traces").joinpath("conventions")
-    return {
-        name: msgspec.json.decode(folder.joinpath(f"{name}.json").read_bytes(), type=Mapping) for name in SHIPPED
-    }
+    return {name: msgspec.json.decode(folder.joinpath(f"{name}.json").read_bytes(), type=Mapping) for name in SHIPPED}
 
 
 def _patterns(mapping: Mapping) -> list[str]:

@@ -24,7 +24,9 @@ def decode_otlp(data: bytes, where: str) -> DecodedSpans:
         return _of_json(data.removeprefix(b"\xef\xbb\xbf"), where)
     if head.startswith(b"["):
         raise InvalidDataError(
-            "no OTLP: a list", where=where, hint="OTLP JSON is an object with resourceSpans, or one such object per line"
+            "no OTLP: a list",
+            where=where,
+            hint="OTLP JSON is an object with resourceSpans, or one such object per line",
         )
     if not data.strip():
         raise InvalidDataError("the file is empty", where=where)

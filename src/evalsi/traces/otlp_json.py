@@ -55,7 +55,7 @@ def spans_of_request(request: Any) -> DecodedSpans:
         try:
             spans.append(_span(raw, origin))
         except _BadSpanError as fault:
-            name = cast("dict[str, Any]", raw).get("name") if isinstance(raw, dict) else None
+            name: Any = cast("dict[str, Any]", raw).get("name") if isinstance(raw, dict) else None
             where = f"{place} ({name!r})" if isinstance(name, str) else place
             rejected.append(RejectedSpan(where=where, reason=str(fault)))
     return DecodedSpans(spans=spans, rejected=rejected)
@@ -98,7 +98,7 @@ def _span(raw: Any, origin: _Origin) -> Span:
         start_ns=_nanoseconds(fields.get("startTimeUnixNano"), "startTimeUnixNano"),
         end_ns=_nanoseconds(fields.get("endTimeUnixNano"), "endTimeUnixNano"),
         attributes=_attributes(fields.get("attributes")),
-        events=[_event(cast("dict[str, Any]", event)) for event in _items(fields.get("events"))],
+        events=[_event(event) for event in _items(fields.get("events"))],
         status_code=_enum(status.get("code"), "STATUS_CODE_", _STATUSES),
         status_message=_text(status.get("message")),
         resource=origin.resource,

@@ -79,13 +79,15 @@ def _span(data: memoryview, resource: dict[str, Any], scope_name: str, scope_ver
     parent = bytes(values.get(4, b""))
     name = _text(values.get(5, memoryview(b"")))
     if len(trace_id) != 16 or not any(trace_id):
-        return RejectedSpan(where=repr(name), reason=f"the trace id is 16 bytes that are not all 0, not {len(trace_id)}")
+        return RejectedSpan(
+            where=repr(name), reason=f"the trace id is 16 bytes that are not all 0, not {len(trace_id)}"
+        )
     if len(span_id) != 8 or not any(span_id):
         return RejectedSpan(where=repr(name), reason=f"the span id is 8 bytes that are not all 0, not {len(span_id)}")
     if len(parent) not in (0, 8):
         return RejectedSpan(where=repr(name), reason=f"the parent's id is 8 bytes, not {len(parent)}")
     status = {at: value for at, _, value in _fields(values.get(15, memoryview(b"")))}
-    message = status.get(2)
+    message: Any = status.get(2)
     return Span(
         trace_id=trace_id.hex(),
         span_id=span_id.hex(),
@@ -97,7 +99,7 @@ def _span(data: memoryview, resource: dict[str, Any], scope_name: str, scope_ver
         attributes=_attributes(pairs),
         events=events,
         status_code=status[3] if isinstance(status.get(3), int) else 0,
-        status_message=_text(message) if isinstance(message, memoryview) else "",
+        status_message="" if message is None or isinstance(message, int) else _text(message),
         resource=resource,
         scope_name=scope_name,
         scope_version=scope_version,
@@ -153,7 +155,7 @@ def _pair(data: memoryview, depth: int) -> tuple[str, Any]:
     return key, value
 
 
-def _value(data: memoryview, depth: int) -> Any:  # noqa: PLR0911 - one answer per form of a value
+def _value(data: memoryview, depth: int) -> Any:
     if depth > _MAX_VALUE_DEPTH:
         return f"[nested deeper than {_MAX_VALUE_DEPTH} levels]"
     for number, kind, value in _fields(data):

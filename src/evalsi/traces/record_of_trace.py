@@ -6,7 +6,18 @@ from typing import Any, cast
 import msgspec
 
 from evalsi.core.content import has_text, text_of
-from evalsi.schema import Content, Message, Messages, Provenance, Record, Step, StepType, TraceProvenance, Trajectory, Usage
+from evalsi.schema import (
+    Content,
+    Message,
+    Messages,
+    Provenance,
+    Record,
+    Step,
+    StepType,
+    TraceProvenance,
+    Trajectory,
+    Usage,
+)
 from evalsi.traces.mapping import AnswerRule, Mapping
 from evalsi.traces.source_reading import SpanInTrace, first_value, matches
 from evalsi.traces.span import Span
@@ -80,9 +91,8 @@ def passages_of(steps: Iterable[Step]) -> list[Content]:
     """What was retrieved, in order, each passage once."""
     found: dict[str, None] = {}
     for step in steps:
-        if step.type is not StepType.RETRIEVAL or step.output is None or not isinstance(step.output.json, list):
-            continue
-        for item in cast("list[Any]", step.output.json):
+        documents: Any = step.output.json if step.type is StepType.RETRIEVAL and step.output is not None else None
+        for item in cast("list[Any]", documents) if isinstance(documents, list) else []:
             text = cast("dict[str, Any]", item).get("content") if isinstance(item, dict) else item
             if isinstance(text, str) and text:
                 found[text] = None

@@ -272,7 +272,7 @@ def _by_name(arguments: Any) -> Any:
         fields = cast("dict[str, Any]", arguments)
         if set(fields) == {"args", "kwargs"} and not fields["args"] and isinstance(fields["kwargs"], dict):
             return cast("Any", fields["kwargs"])
-    return arguments
+    return cast("Any", arguments)
 
 
 def _passages(reader: _Reader) -> Content | None:
@@ -280,7 +280,9 @@ def _passages(reader: _Reader) -> Content | None:
     documents: Any = reader.first(lambda m: m.retrieval.documents)
     if isinstance(documents, dict):
         inner = cast("dict[str, Any]", documents)
-        documents = next((inner[key] for key in ("documents", "results", "data") if isinstance(inner.get(key), list)), None)
+        documents = next(
+            (inner[key] for key in ("documents", "results", "data") if isinstance(inner.get(key), list)), None
+        )
     if not isinstance(documents, list) or not documents:
         return None
     return Content(json=[_passage(item) for item in cast("list[Any]", documents)])
@@ -333,4 +335,3 @@ def _is_conversation(value: Any) -> bool:
     listed = any(isinstance(fields.get(key), list) for key in ("messages", "choices", "generations"))
     talks = isinstance(fields.get("role"), str) and not fields.keys().isdisjoint(("content", "parts", "tool_calls"))
     return listed or talks or "event.name" in fields
-

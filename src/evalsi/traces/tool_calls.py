@@ -5,7 +5,7 @@ by id, and where there is none by name and order. Evaluators of tool use read th
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -61,7 +61,7 @@ def arguments_of(written: Any) -> Any:
     if written is None or (isinstance(written, str) and not written.strip()):
         return {}
     value = decoded(written)
-    return value if isinstance(value, dict) else written
+    return cast("Any", value) if isinstance(value, dict) else written
 
 
 def _of_step(step: Step, place: int) -> MadeCall:

@@ -134,7 +134,11 @@ def _tree(spans: Sequence[Span], mappers: Mappers) -> _Tree:
             flags.setdefault(span.span_id, []).append(odd)
         if at:
             parents[span.span_id] = at
-    roots = [span for span in ordered if span.span_id not in parents and "its parent is missing" not in flags.get(span.span_id, ())]
+    roots = [
+        span
+        for span in ordered
+        if span.span_id not in parents and "its parent is missing" not in flags.get(span.span_id, ())
+    ]
     if roots:
         for span in ordered:
             if span.span_id not in parents and span is not roots[0] and span not in roots:
@@ -275,9 +279,7 @@ def _shown(step: Step) -> int:
 
 def _stripped(step: Step, same_as: str) -> Step:
     added = {SAME_CALL_AS: same_as} if same_as else {}
-    return msgspec.structs.replace(
-        step, type=StepType.GENERIC, usage=None, attributes={**step.attributes, **added}
-    )
+    return msgspec.structs.replace(step, type=StepType.GENERIC, usage=None, attributes={**step.attributes, **added})
 
 
 def _merged(chosen: Usage | None, rest: Usage | None) -> Usage | None:
@@ -286,6 +288,13 @@ def _merged(chosen: Usage | None, rest: Usage | None) -> Usage | None:
         return chosen or rest
     values = {
         name: (getattr(chosen, name) if getattr(chosen, name) is not None else getattr(rest, name))
-        for name in ("input_tokens", "output_tokens", "cost_usd", "cached_input_tokens", "cache_write_tokens", "reasoning_tokens")
+        for name in (
+            "input_tokens",
+            "output_tokens",
+            "cost_usd",
+            "cached_input_tokens",
+            "cache_write_tokens",
+            "reasoning_tokens",
+        )
     }
     return Usage(**values, requests=1, unpriced_requests=0 if values["cost_usd"] is not None else 1)

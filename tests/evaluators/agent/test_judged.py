@@ -20,7 +20,9 @@ STEPS = [
 
 
 def _record(**fields: Any) -> Record:
-    return msgspec.convert({"id": "1", "input": {"text": "Hall lamp on."}, "trajectory": {"steps": STEPS}} | fields, Record)
+    return msgspec.convert(
+        {"id": "1", "input": {"text": "Hall lamp on."}, "trajectory": {"steps": STEPS}} | fields, Record
+    )
 
 
 def _graded(name: str, model: ScriptedModel, given: Record, **params: Any) -> EvaluationResult:
@@ -69,7 +71,10 @@ def test_a_long_trajectory_is_shown_without_its_middle() -> None:
 def test_frustration_is_judged_once_per_session_over_all_its_turns() -> None:
     model = ScriptedModel('{"reasoning": "Asks three times.", "score": 0.5}')
     turns = [
-        msgspec.convert({"id": str(number), "input": {"text": text}, "output": {"text": "no"}, "metadata": {"session_id": "s"}}, Record)
+        msgspec.convert(
+            {"id": str(number), "input": {"text": text}, "output": {"text": "no"}, "metadata": {"session_id": "s"}},
+            Record,
+        )
         for number, text in enumerate(["lamp on", "LAMP ON", "lamp on!!!"])
     ]
 

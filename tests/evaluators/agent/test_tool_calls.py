@@ -41,7 +41,11 @@ def test_calls_within_a_models_message_match_alike(row: dict[str, Any], expected
     import msgspec
 
     calls = [
-        {"id": f"c{place}", "name": call["name"], "arguments": given if isinstance(given := call["arguments"], str) else msgspec.json.encode(given).decode()}
+        {
+            "id": f"c{place}",
+            "name": call["name"],
+            "arguments": given if isinstance(given := call["arguments"], str) else msgspec.json.encode(given).decode(),
+        }
         for place, call in enumerate(row["actual"])
     ]
     message = {"role": "assistant", "tool_calls": calls}
@@ -51,7 +55,11 @@ def test_calls_within_a_models_message_match_alike(row: dict[str, Any], expected
 
 
 def test_malformed_arguments_are_named_and_never_empty() -> None:
-    result = graded("tool-call-accuracy", [{"name": "set", "arguments": {}}], [{"type": "tool", "name": "set", "input": {"text": '{"a": 1'}}])
+    result = graded(
+        "tool-call-accuracy",
+        [{"name": "set", "arguments": {}}],
+        [{"type": "tool", "name": "set", "input": {"text": '{"a": 1'}}],
+    )
     match = next(score for score in result.scores if score.name == "tool-calls-match")
     assert "malformed" in match.explanation
 
@@ -76,7 +84,9 @@ def test_trajectories_match_by_mode_as_the_case_says(mode: str) -> None:
     reference = found["input"]["reference"]
     for actual, expected in zip(found["input"]["actual"], found["expected"]["rows"], strict=True):
         steps = [{"type": "tool", "name": name} for name in actual]
-        assert values(graded("trajectory-match", reference, steps, mode=mode))["trajectory-match"] is expected[mode], actual
+        assert values(graded("trajectory-match", reference, steps, mode=mode))["trajectory-match"] is expected[mode], (
+            actual
+        )
 
 
 def test_a_miss_names_the_first_missing_and_the_first_extra_call() -> None:

@@ -22,7 +22,12 @@ def tool(name: str, given: Any = None, output: Any = None, error: str = "") -> d
 
 
 def test_errors_are_counted_and_recovery_is_a_later_success_of_the_same_tool() -> None:
-    steps = [tool("f", error="timeout"), tool("f", output="ok"), tool("g", output={"error": "no"}), tool("h", output="ok")]
+    steps = [
+        tool("f", error="timeout"),
+        tool("f", output="ok"),
+        tool("g", output={"error": "no"}),
+        tool("h", output="ok"),
+    ]
     assert values(graded("tool-errors", None, steps)) == {"tool-errors": 0.5, "tool-recovery": 0.5}
 
 
@@ -67,7 +72,12 @@ def test_a_loop_is_found_exactly_when_a_cycle_stands_too_often_in_a_row(names: s
 
 
 def test_a_retry_after_an_error_and_a_changed_result_are_not_redundant() -> None:
-    steps = [tool("f", {"x": 1}, error="busy"), tool("f", {"x": 1}, "one"), tool("f", {"x": 1}, "two"), tool("f", {"x": 1}, "two")]
+    steps = [
+        tool("f", {"x": 1}, error="busy"),
+        tool("f", {"x": 1}, "one"),
+        tool("f", {"x": 1}, "two"),
+        tool("f", {"x": 1}, "two"),
+    ]
     assert values(graded("redundant-calls", None, steps)) == {"redundant-calls": 0.25}
 
 
@@ -116,7 +126,9 @@ def test_personal_data_in_arguments_is_found_as_in_text(row: dict[str, Any], exp
     ],
 )
 def test_orders_to_the_model_in_a_result_are_found(text: str) -> None:
-    assert values(graded("tool-result-injection", None, [tool("fetch", output=text)])) == {"tool-result-injection": False}
+    assert values(graded("tool-result-injection", None, [tool("fetch", output=text)])) == {
+        "tool-result-injection": False
+    }
 
 
 @pytest.mark.parametrize(
@@ -128,7 +140,9 @@ def test_orders_to_the_model_in_a_result_are_found(text: str) -> None:
     ],
 )
 def test_ordinary_results_are_no_injections(text: str) -> None:
-    assert values(graded("tool-result-injection", None, [tool("fetch", output=text)])) == {"tool-result-injection": True}
+    assert values(graded("tool-result-injection", None, [tool("fetch", output=text)])) == {
+        "tool-result-injection": True
+    }
 
 
 def test_every_evaluator_of_the_pack_loads() -> None:

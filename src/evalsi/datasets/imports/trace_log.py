@@ -10,6 +10,7 @@ from evalsi.datasets.imports.log_file import MAX_DOCUMENT_BYTES, lines_of
 from evalsi.schema import DatasetManifest, RunManifest, RunStatus
 from evalsi.traces import (
     AtifDocument,
+    Tracing,
     by_trace,
     decode_atif,
     decode_otlp,
@@ -32,7 +33,7 @@ def read_otlp_file(path: Path) -> list[ImportedLog]:
     if not decoded.spans and not decoded.rejected:
         raise InvalidDataError("holds no span", where=str(path))
     traces = len(by_trace(decoded.spans))
-    return [_log(path, "otlp", traces, lambda: _samples_of_otlp(path))]
+    return [_log(path, "otlp", traces, lambda: samples_of_otlp(path, default_tracing()))]
 
 
 def read_atif_file(path: Path) -> list[ImportedLog]:
@@ -71,9 +72,12 @@ def _log(path: Path, tool: str, records: int, read: _Reader) -> ImportedLog:
     )
 
 
-def _samples_of_otlp(path: Path) -> Iterator[ImportedSample | UnreadableSample]:
+def samples_of_otlp(path: Path, tracing: Tracing) -> Iterator[ImportedSample | UnreadableSample]:
+    """A record per trace of the file, read by these conventions, then the spans that cannot be taken.
+
+    Raises: as `read_otlp_file`.
+    """
     decoded = decode_otlp(_content(path), str(path))
-    tracing = default_tracing()
     for trace_id, spans in by_trace(decoded.spans).items():
         yield ImportedSample(f"{path}: trace {trace_id}", record_of_trace(spans, tracing), [], NOT_SCORED)
     for rejected in decoded.rejected:

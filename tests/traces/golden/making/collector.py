@@ -1,3 +1,4 @@
+# pyright: basic, reportMissingImports=false
 """A model that answers by script and a collector that keeps what is exported, on one local port.
 
 The model knows one conversation: the first request is answered with a tool call, the next with text. Bodies posted to
@@ -36,7 +37,11 @@ class Collector(BaseHTTPRequestHandler):
     groups: list[dict[str, Any]] = []  # noqa: RUF012 - one server per process
 
     def do_POST(self) -> None:
-        body = self._chunks() if "content-length" not in self.headers else self.rfile.read(int(self.headers["content-length"]))
+        body = (
+            self._chunks()
+            if "content-length" not in self.headers
+            else self.rfile.read(int(self.headers["content-length"]))
+        )
         if self.headers.get("content-encoding") == "gzip":
             body = gzip.decompress(body)
         if self.path.endswith("/v1/traces"):
@@ -63,7 +68,7 @@ class Collector(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it
         """Quiet."""
 
 

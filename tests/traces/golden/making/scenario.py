@@ -1,3 +1,4 @@
+# pyright: basic, reportMissingImports=false
 """Makes one golden file: `python scenario.py CONVENTION FILE`, in an environment that has the convention's library.
 
 Every scenario has the same conversation with the same model, so that every mapper has to find the same steps in it.
@@ -69,26 +70,31 @@ def openinference() -> list[str]:
     made = provider()
     OpenAIInstrumentor().instrument(tracer_provider=made)
     tracer = made.get_tracer("lamp-app")
-    with using_attributes(session_id="conv-1", user_id="user-1", tags=["beta"]):
-        with tracer.start_as_current_span("ask") as span:
-            span.set_attributes(
-                {"openinference.span.kind": "AGENT", "agent.name": "lamp-helper", "session.id": "conv-1", "input.value": QUESTION}
-            )
+    attributes = using_attributes(session_id="conv-1", user_id="user-1", tags=["beta"])
+    with attributes, tracer.start_as_current_span("ask") as span:
+        span.set_attributes(
+            {
+                "openinference.span.kind": "AGENT",
+                "agent.name": "lamp-helper",
+                "session.id": "conv-1",
+                "input.value": QUESTION,
+            }
+        )
 
-            def tool(room: str) -> Any:
-                with tracer.start_as_current_span("lamp_state") as inner:
-                    result = lamp_state(room)
-                    inner.set_attributes(
-                        {
-                            "openinference.span.kind": "TOOL",
-                            "tool.name": "lamp_state",
-                            "input.value": json.dumps({"room": room}),
-                            "output.value": json.dumps(result),
-                        }
-                    )
-                    return result
+        def tool(room: str) -> Any:
+            with tracer.start_as_current_span("lamp_state") as inner:
+                result = lamp_state(room)
+                inner.set_attributes(
+                    {
+                        "openinference.span.kind": "TOOL",
+                        "tool.name": "lamp_state",
+                        "input.value": json.dumps({"room": room}),
+                        "output.value": json.dumps(result),
+                    }
+                )
+                return result
 
-            span.set_attribute("output.value", ask(client(), tool))
+        span.set_attribute("output.value", ask(client(), tool))
     return ["openinference-instrumentation-openai", "openai"]
 
 
@@ -134,7 +140,10 @@ def traceloop() -> list[str]:
     from traceloop.sdk.decorators import tool, workflow
 
     Traceloop.init(
-        app_name="lamp-app", disable_batch=True, exporter=OTLPSpanExporter(ADDRESS + "/v1/traces"), telemetry_enabled=False
+        app_name="lamp-app",
+        disable_batch=True,
+        exporter=OTLPSpanExporter(ADDRESS + "/v1/traces"),
+        telemetry_enabled=False,
     )
     Traceloop.set_association_properties({"session_id": "conv-1", "user_id": "user-1"})
 
@@ -197,8 +206,8 @@ def litellm() -> list[str]:
     library.suppress_debug_info = True
 
     class Client:
-        class chat:  # noqa: N801 - the shape of OpenAI's client
-            class completions:  # noqa: N801
+        class chat:
+            class completions:
                 @staticmethod
                 def create(model: str, **rest: Any) -> Any:
                     return library.completion(model=f"openai/{model}", api_base=ADDRESS + "/v1", api_key="none", **rest)

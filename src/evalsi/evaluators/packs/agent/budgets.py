@@ -61,9 +61,13 @@ class AgentEfficiencyParams(msgspec.Struct, frozen=True, kw_only=True, forbid_un
     params=AgentEfficiencyParams,
     outputs=[
         output("within-budget", "passed", description="Whether every bound was kept; absent without a bound."),
-        output("agent-steps", low=0, higher_is_better=False, description="Model calls, tool calls, searches, hand-overs."),
+        output(
+            "agent-steps", low=0, higher_is_better=False, description="Model calls, tool calls, searches, hand-overs."
+        ),
         output("agent-tokens", low=0, higher_is_better=False, description="Tokens read and written."),
-        output("agent-cost-usd", low=0, higher_is_better=False, description="US dollars; absent when a price is unknown."),
+        output(
+            "agent-cost-usd", low=0, higher_is_better=False, description="US dollars; absent when a price is unknown."
+        ),
         output("agent-latency-s", low=0, higher_is_better=False, description="Seconds from start to end."),
     ],
     bounded=True,
@@ -105,7 +109,9 @@ def agent_efficiency(record: Record, params: AgentEfficiencyParams) -> list[Scor
 def _verdict(bounds: "tuple[_Bound, ...] | list[_Bound]") -> list[Score]:
     """One verdict over the bounds that are set: failed when one is broken, none when one cannot be told."""
     asked = [bound for bound in bounds if bound[2] is not None]
-    over = [f"{value:g} {name} of {limit:g}" for name, value, limit in asked if value is not None and value > (limit or 0)]
+    over = [
+        f"{value:g} {name} of {limit:g}" for name, value, limit in asked if value is not None and value > (limit or 0)
+    ]
     if over:
         return [Score(name="within-budget", passed=False, explanation=f"too many: {', '.join(over)}")]
     if not asked or any(value is None for _, value, _ in asked):

@@ -65,10 +65,12 @@ def same_call(expected: ExpectedCall, made: MadeCall, defaults: Mapping[str, Map
         return False
     if expected.arguments is ANY:
         return True
-    if not isinstance(made.arguments, dict) or not isinstance(expected.arguments, dict):
+    wanted: Any = expected.arguments
+    given: Any = made.arguments
+    if not isinstance(wanted, dict) or not isinstance(given, dict):
         return False
-    assumed = dict((defaults or {}).get(made.name, {}))
-    return same_json(assumed | expected.arguments, assumed | cast("dict[str, Any]", made.arguments))
+    assumed = (defaults or {}).get(made.name, {})
+    return same_json({**assumed, **cast("dict[str, Any]", wanted)}, {**assumed, **cast("dict[str, Any]", given)})
 
 
 def pairs_of(
@@ -93,7 +95,9 @@ def shown(name: str, arguments: Any) -> str:
         return name
     if not isinstance(arguments, dict):
         return f"{name}(malformed: {_ROW.sub(' ', str(arguments))[:_SHOWN]})"
-    inner = ", ".join(f"{key}={msgspec.json.encode(value).decode()}" for key, value in cast("dict[str, Any]", arguments).items())
+    inner = ", ".join(
+        f"{key}={msgspec.json.encode(value).decode()}" for key, value in cast("dict[str, Any]", arguments).items()
+    )
     return f"{name}({inner if len(inner) <= _SHOWN else inner[:_SHOWN] + '…'})"
 
 

@@ -35,7 +35,8 @@ class LoopDetectionParams(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
 )
 def loop_detection(record: Record, params: LoopDetectionParams) -> Score:
     """Passes unless the same call with the same arguments, or the same cycle of up to eight calls, is made more often in a
-    row than `max_repeats`."""
+    row than `max_repeats`.
+    """
     calls = calls_of(record)
     keys = [_key(call) for call in calls]
     for length in range(1, _LONGEST_CYCLE + 1):

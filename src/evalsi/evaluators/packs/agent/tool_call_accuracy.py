@@ -27,9 +27,20 @@ class ToolCallAccuracyParams(msgspec.Struct, frozen=True, kw_only=True, forbid_u
     requires=["reference", "trajectory"],
     params=ToolCallAccuracyParams,
     outputs=[
-        output("recall", low=0, high=1, description="Share of the wanted calls that were made; absent when none is wanted."),
-        output("precision", low=0, high=1, description="Share of the made calls that were wanted; absent when none was made."),
-        output("tool-calls-match", "passed", description="Whether the made calls are the wanted ones, no more and no fewer."),
+        output(
+            "recall", low=0, high=1, description="Share of the wanted calls that were made; absent when none is wanted."
+        ),
+        output(
+            "precision",
+            low=0,
+            high=1,
+            description="Share of the made calls that were wanted; absent when none was made.",
+        ),
+        output(
+            "tool-calls-match",
+            "passed",
+            description="Whether the made calls are the wanted ones, no more and no fewer.",
+        ),
     ],
     bounded=True,
     example={
@@ -55,7 +66,10 @@ def tool_call_accuracy(record: Record, params: ToolCallAccuracyParams) -> list[S
     missing = [shown(call.name, call.arguments) for row, call in enumerate(wanted) if row not in met]
     extra = [shown(call.name, call.arguments) for column, call in enumerate(made) if column not in used]
     said = "; ".join(
-        [*([f"missing: {', '.join(missing[:3])}"] if missing else []), *([f"extra: {', '.join(extra[:3])}"] if extra else [])]
+        [
+            *([f"missing: {', '.join(missing[:3])}"] if missing else []),
+            *([f"extra: {', '.join(extra[:3])}"] if extra else []),
+        ]
     )
     details = {"missing": missing, "extra": extra} if missing or extra else {}
     scores = [

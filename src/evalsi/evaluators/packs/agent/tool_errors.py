@@ -9,7 +9,9 @@ from evalsi.evaluators.packs.agent.trajectory_reading import calls_of, failure_o
     name="tool-errors",
     requires=["trajectory"],
     outputs=[
-        output("tool-errors", low=0, high=1, higher_is_better=False, description="Share of the tool calls that failed."),
+        output(
+            "tool-errors", low=0, high=1, higher_is_better=False, description="Share of the tool calls that failed."
+        ),
         output(
             "tool-recovery",
             low=0,

@@ -23,8 +23,9 @@ def failure_of(call: MadeCall) -> str:
     """Why the call failed: its step's error, or an error that its result states; "" when it did not."""
     if call.error:
         return call.error
-    if isinstance(call.result, dict):
-        fields = cast("dict[str, Any]", call.result)
+    result: Any = call.result
+    if isinstance(result, dict):
+        fields = cast("dict[str, Any]", result)
         for key in ("error", "is_error", "isError"):
             value: Any = fields.get(key)
             if value not in (None, False, "", [], {}):
