@@ -1,6 +1,7 @@
 """`evalsi traces`: traces in files, without a server."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -24,7 +25,9 @@ def traces() -> None:
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Where to write; the terminal otherwise."
 )
-@click.option("--to", "form", type=click.Choice(["records", "atif"]), default="records", show_default=True)
+@click.option(
+    "--to", "form", type=click.Choice(["records", "atif"]), default="records", show_default=True, help="What to write."
+)
 @click.option(
     "--mapping", "mappings", multiple=True, metavar="FILE", help="A mapping of your own, in JSON. Repeatable."
 )
@@ -37,20 +40,24 @@ def convert(
     FILE holds OTLP: JSON, JSON Lines or protobuf, plain, gzip or zstd. atif://FILE holds ATIF trajectories.
     """
     from evalsi.core.errors import InvalidDataError
+    from evalsi.core.whole_file import check_place, whole_file
+    from evalsi.datasets.imports import ImportedSample
 
     left_out = written = 0
-    with click.open_file(str(output) if output is not None else "-", "wb") as stream:
+    with ExitStack() as stack:
+        if output is not None:
+            check_place(output, [source.partition("://")[2] or source, *mappings])
+            stream = stack.enter_context(stack.enter_context(whole_file(output)).open("wb"))
+        else:
+            stream = click.get_binary_stream("stdout")
         for sample in _samples(source, mappings):
-            record = getattr(sample, "record", None)
-            if record is None:
-                if not skip_invalid:
-                    raise InvalidDataError(
-                        getattr(sample, "reason", ""), where=sample.place, hint="--skip-invalid leaves such spans out"
-                    )
+            if isinstance(sample, ImportedSample):
+                stream.write(_line(sample.record, form))
+                written += 1
+            elif skip_invalid:
                 left_out += 1
-                continue
-            stream.write(_line(record, form))
-            written += 1
+            else:
+                raise InvalidDataError(sample.reason, where=sample.place, hint="--skip-invalid leaves such spans out")
     if output is not None:
         say(f"wrote {output}: {written} {'records' if form == 'records' else 'trajectories'}")
     if left_out:
