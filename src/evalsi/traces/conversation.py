@@ -57,8 +57,9 @@ def unflattened(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
     """
     start = len(prefix) + 1
     tree: Json = {}
+    dotted = prefix + "."
     for key, value in attributes.items():
-        if key.startswith(prefix) and key[len(prefix) : start] == ".":
+        if key.startswith(dotted):
             _insert(tree, key[start:].split("."), value)
     found = _lists(tree)
     return cast("list[Any]", found) if isinstance(found, list) else []
@@ -67,7 +68,8 @@ def unflattened(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
 def has_gap(attributes: Mapping[str, Any], prefix: str) -> bool:
     """Whether indexed attributes lack a number below their highest, as they do when a limit left some out."""
     start = len(prefix) + 1
-    heads = {key[start:].split(".", 1)[0] for key in attributes if key.startswith(prefix + ".")}
+    dotted = prefix + "."
+    heads = {key[start:].split(".", 1)[0] for key in attributes if key.startswith(dotted)}
     numbers = {int(head) for head in heads if head.isascii() and head.isdigit() and len(head) < 9}
     return bool(numbers) and len(numbers) != max(numbers) + 1
 
@@ -102,9 +104,8 @@ def _items(value: Any, role: str, depth: int) -> list[Json]:
     if not isinstance(value, dict):
         return []
     fields = cast("Json", value)
-    for wrapper in _WRAPPERS:
-        if set(fields) == {wrapper}:
-            return _items(decoded(fields[wrapper]), role, depth + 1)
+    if len(fields) == 1 and (wrapper := next(iter(fields))) in _WRAPPERS:
+        return _items(decoded(fields[wrapper]), role, depth + 1)
     if fields.get("event.name") in _EVENTS:
         return [_of_event(fields)]
     for key in ("messages", "chat_history"):
@@ -180,8 +181,8 @@ def _unwrapped(items: Iterable[Any]) -> list[Any]:
     found: list[Any] = []
     for item in items:
         fields = cast("Json", item) if isinstance(item, dict) else {}
-        wrapper = next((key for key in _WRAPPERS if set(fields) == {key}), None)
-        found.append(fields[wrapper] if wrapper is not None else item)
+        only = next(iter(fields)) if len(fields) == 1 else ""
+        found.append(fields[only] if only in _WRAPPERS else item)
     return found
 
 

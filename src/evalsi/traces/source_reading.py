@@ -20,6 +20,7 @@ _MESSAGE_EVENTS = (
     "gen_ai.tool.message",
     "gen_ai.choice",
 )
+_MOST_KNOWN = 4096
 _ANSWERS = ("assistant", "ai", "model")
 
 
@@ -40,19 +41,26 @@ class Mappers:
     """The mappings of a project in the order they are tried: its own first, then what is shipped."""
 
     mappings: Sequence[Mapping]
-    _marks: Sequence[frozenset[str]] = field(init=False)
+    _marks: Sequence[frozenset[str]] = field(init=False, repr=False, compare=False)
+    _known: dict[tuple[str, ...], list[Mapping]] = field(init=False, repr=False, compare=False)
+    """By the names of a span's attributes: an app sends few different sets of them, and each span is asked about often."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_marks", [frozenset(mapping.marks) for mapping in self.mappings])
+        object.__setattr__(self, "_known", {})
 
     def of_span(self, span: Span) -> list[Mapping]:
         """The mappings that may say something about the span, judged by its attributes and never by its scope."""
-        heads = {key.split(".", 1)[0] for key in span.attributes}
-        return [
-            mapping
-            for mapping, marks in zip(self.mappings, self._marks, strict=True)
-            if not marks or not marks.isdisjoint(heads)
-        ]
+        names = tuple(span.attributes)
+        known = self._known.get(names)
+        if known is None:
+            heads = {name.split(".", 1)[0] for name in names}
+            marked = zip(self.mappings, self._marks, strict=True)
+            known = [mapping for mapping, marks in marked if not marks or not marks.isdisjoint(heads)]
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[names] = known
+        return known
 
 
 def shipped_mappers(own: Sequence[Mapping] = ()) -> Mappers:

@@ -63,18 +63,13 @@ class _Reader:
         return None
 
     def messages(self, sources_of: Callable[[Mapping], Sequence[Source]], role: str) -> list[Message]:
-        """The first conversation that can be read. Calls of tools may stand beside it, under another name."""
-        found: list[Message] = []
+        """The first conversation that can be read: a source may hold something that is none."""
         for mapping in self.mappings:
             for source in sources_of(mapping):
                 read = conversation_of(first_value([source], self.at), role)
-                if not found:
-                    found = read
-                elif role == "assistant" and any(message.tool_calls for message in read):
-                    return _with_calls(found, read)
-                if found and (role != "assistant" or any(message.tool_calls for message in found)):
-                    return found
-        return found
+                if read:
+                    return read
+        return []
 
     def text(self, sources_of: Callable[[Mapping], Sequence[Source]]) -> str:
         value = self.first(sources_of)
@@ -198,14 +193,26 @@ def _llm(
     if system and not any(message.role == "system" for message in asked):
         asked = [*(Message(role="system", content=message.content) for message in system), *asked]
     answered = reader.messages(lambda m: m.llm.output_messages, "assistant")
-    calls = reader.first(lambda m: m.llm.output_tool_calls)
-    if calls is not None and not any(message.tool_calls for message in answered):
-        called = conversation_of([{"role": "assistant", "tool_calls": decoded(calls)}], "assistant")
-        answered = _with_calls(answered, called)
+    if not any(message.tool_calls for message in answered):
+        answered = _with_calls(answered, _calls_apart(reader))
     usage, odd = _usage(reader, prices, response_model, model)
     flags += odd
     given = Content(messages=Messages(messages=asked)) if asked else content_of(reader.first(lambda m: m.values.input))
     return model or response_model, given, said(answered) if answered else _unread_output(reader, span), usage
+
+
+def _calls_apart(reader: _Reader) -> list[Message]:
+    """The messages of calls that stand beside the answer: a list of calls, or messages that hold them."""
+    value: Any = decoded(reader.first(lambda m: m.llm.output_tool_calls))
+    if not isinstance(value, list):
+        return []
+    items = cast("list[Any]", value)
+    holds = any(
+        isinstance(item, dict) and not {"tool_calls", "function_call"}.isdisjoint(cast("dict[str, Any]", item))
+        for item in items
+    )
+    read = conversation_of(items if holds else [{"role": "assistant", "tool_calls": items}], "assistant")
+    return [message for message in read if message.tool_calls]
 
 
 def _with_calls(answered: list[Message], called: list[Message]) -> list[Message]:
