@@ -197,6 +197,8 @@ def _documents(draw: st.DrawFn) -> dict[str, Any]:
                         "results": [{"source_call_id": name, "content": draw(_TEXT)} for name in answered]
                     }
             if draw(st.booleans()):
+                step["llm_call_count"] = 0
+            elif draw(st.booleans()):
                 step["metrics"] = {
                     "prompt_tokens": draw(st.integers(0, 99)),
                     "completion_tokens": draw(st.integers(0, 99)),
@@ -217,7 +219,7 @@ def _documents(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @given(_documents())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_every_document_comes_back_whole(document: dict[str, Any]) -> None:
     assert _again(document) == _plain(document)
 

@@ -1,6 +1,7 @@
 """Mappings of users, and the laws every mapping obeys."""
 
 import json
+import time
 from typing import Any
 
 import msgspec
@@ -333,7 +334,7 @@ _HEADS = st.sampled_from(
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(_KEYS), _HEADS | _VALUES, max_size=6), min_size=1, max_size=3))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_whatever_attributes_hold_a_record_comes_out_that_can_be_written_and_read(
     attributes: list[dict[str, Any]],
 ) -> None:
@@ -342,3 +343,18 @@ def test_whatever_attributes_hold_a_record_comes_out_that_can_be_written_and_rea
     assert len(trajectory_of(record).steps) == len(spans)
     tool_calls_of(trajectory_of(record))
     assert msgspec.json.encode(record)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["chain", "star"])
+def test_a_trace_of_ten_thousand_spans_is_read_in_seconds_however_it_hangs_together(shape: str) -> None:
+    attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f", "session.id": "s"}
+    spans = [
+        _span(number, number - 1 if shape == "chain" else min(number - 1, 1), attributes=attributes)
+        for number in range(1, 10_001)
+    ]
+    started = time.process_time()
+    trajectory = trajectory_of_spans(spans, default_tracing())
+    assert len(tool_calls_of(trajectory)) == 10_000
+    assert trajectory.session_id == "s"
+    assert time.process_time() - started < 20

@@ -127,11 +127,14 @@ def _name_of(agent: Step) -> str:
 
 def _steps(steps: Sequence[Step], starters: dict[str, str]) -> list[AtifStep]:
     made = tool_calls_of(Trajectory(steps=list(steps)))
+    by_step: dict[int, list[MadeCall]] = {}
+    for call in made:
+        by_step.setdefault(call.step, []).append(call)
     tools = [step for step in steps if step.type is StepType.TOOL]
     found: list[AtifStep] = []
     shown: list[Message] = []
     for place, step in enumerate(steps):
-        calls = [call for call in made if call.step == place]
+        calls = by_step.get(place, [])
         if step.type is StepType.LLM:
             fresh, shown = _fresh(step, shown)
             for message in fresh:
@@ -147,7 +150,8 @@ def _steps(steps: Sequence[Step], starters: dict[str, str]) -> list[AtifStep]:
             if kept.get("llm_call_count") == 0:
                 below = [call for call in made if steps[call.step].parent_span_id == step.span_id]
                 found.append(_agent_step(step, below, tools, starters))
-                made = [call for call in made if call not in below]
+                for call in below:
+                    by_step.pop(call.step)
             else:
                 found.append(_told(step, kept))
     return [msgspec.structs.replace(step, step_id=number) for number, step in enumerate(found, 1)]

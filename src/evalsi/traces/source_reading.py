@@ -30,10 +30,13 @@ class SpanInTrace:
 
     span: Span
     ancestors: Sequence[Span] = ()
+    """The nearest ones; of a very deep trace not all."""
+    above_all: Span | None = None
+    """The root, where that is another span."""
 
     @property
     def root(self) -> Span:
-        return self.ancestors[-1] if self.ancestors else self.span
+        return self.above_all or self.span
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ A call may be recorded three times: in the model's answer, as a span of its own,
 by id, and where there is none by name and order. Evaluators of tool use read these and never the steps.
 """
 
-from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -15,6 +14,8 @@ from evalsi.traces.json_in_text import decoded
 from evalsi.traces.step_of_span import TOOL_CALL_ID
 
 ABSENT: Any = msgspec.UNSET
+_MOST_WAITING = 100
+"""Calls without an id that are compared by their arguments before the oldest is taken."""
 
 
 class MadeCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,22 +37,21 @@ class MadeCall(msgspec.Struct, frozen=True, kw_only=True):
 
 def tool_calls_of(trajectory: Trajectory) -> list[MadeCall]:
     """The calls, in the order they were made."""
-    calls: list[MadeCall] = []
+    found = _Calls()
     results: dict[str, Message] = {}
     for place, step in enumerate(trajectory.steps):
         for message in _messages(step.input):
             if message.role == "tool" and message.tool_call_id:
                 results.setdefault(message.tool_call_id, message)
         if step.type is StepType.TOOL:
-            _join(calls, _of_step(step, place))
+            found.ran(_of_step(step, place))
         elif step.type is StepType.LLM:
             for message in _messages(step.output):
-                calls += [
-                    MadeCall(id=call.id, name=call.name, arguments=arguments_of(call.arguments), step=place)
-                    for call in message.tool_calls
-                    if not _is_known(call.id, calls)
-                ]
-    return [_with_result(call, results) for call in calls]
+                for call in message.tool_calls:
+                    found.asked(
+                        MadeCall(id=call.id, name=call.name, arguments=arguments_of(call.arguments), step=place)
+                    )
+    return [_with_result(call, results) for call in found.calls]
 
 
 def arguments_of(written: Any) -> Any:
@@ -78,37 +78,53 @@ def _of_step(step: Step, place: int) -> MadeCall:
     )
 
 
-def _join(calls: list[MadeCall], ran: MadeCall) -> None:
-    """Adds what ran to the call that asked for it, or as a call of its own."""
-    for place in _candidates(calls, ran):
-        asked = calls[place]
-        calls[place] = msgspec.structs.replace(
+class _Calls:
+    """The calls so far, found by id or by name without looking at all of them."""
+
+    def __init__(self) -> None:
+        self.calls: list[MadeCall] = []
+        self._by_id: dict[str, int] = {}
+        self._waiting: dict[str, list[int]] = {}
+        """Places of the calls of a tool that have not been seen to run, the oldest first."""
+
+    def asked(self, call: MadeCall) -> None:
+        """Takes a call from a model's answer, unless it is known."""
+        if call.id in self._by_id:
+            return
+        if call.id:
+            self._by_id[call.id] = len(self.calls)
+        self._waiting.setdefault(call.name, []).append(len(self.calls))
+        self.calls.append(call)
+
+    def ran(self, ran: MadeCall) -> None:
+        """Joins what ran to the call that asked for it; adds it where none did."""
+        place = self._by_id.get(ran.id) if ran.id else None
+        if place is None:
+            place = self._likeliest(ran)
+        if place is None:
+            if ran.id:
+                self._by_id[ran.id] = len(self.calls)
+            self.calls.append(ran)
+            return
+        asked = self.calls[place]
+        waiting = self._waiting.get(asked.name, [])
+        if place in waiting:
+            waiting.remove(place)
+        self.calls[place] = msgspec.structs.replace(
             asked,
             arguments=ran.arguments if asked.arguments is ABSENT else asked.arguments,
             result=ran.result if ran.result is not ABSENT else asked.result,
             error=ran.error or asked.error,
             ran=True,
         )
-        return
-    calls.append(ran)
 
-
-def _candidates(calls: Sequence[MadeCall], ran: MadeCall) -> Iterable[int]:
-    """Places of the calls that may have asked for what ran, the likeliest first."""
-    if ran.id:
-        same = [place for place, call in enumerate(calls) if call.id == ran.id]
-        if same:
-            return same
-    waiting = [
-        place
-        for place, call in enumerate(calls)
-        if not call.ran and call.name == ran.name and not (call.id and ran.id and call.id != ran.id)
-    ]
-    return sorted(waiting, key=lambda place: calls[place].arguments != ran.arguments)
-
-
-def _is_known(call_id: str, calls: Sequence[MadeCall]) -> bool:
-    return bool(call_id) and any(call.id == call_id for call in calls)
+    def _likeliest(self, ran: MadeCall) -> int | None:
+        """The oldest call of the tool that waits, before others one with the same arguments."""
+        waiting = [
+            place for place in self._waiting.get(ran.name, [])[:_MOST_WAITING] if not (self.calls[place].id and ran.id)
+        ]
+        same = (place for place in waiting if self.calls[place].arguments == ran.arguments)
+        return next(same, waiting[0] if waiting else None)
 
 
 def _with_result(call: MadeCall, results: dict[str, Message]) -> MadeCall:

@@ -18,6 +18,8 @@ from evalsi.traces.step_of_span import FLAGS, MODEL, RESPONSE_ID, step_of_span
 SAME_CALL_AS = "evalsi.same_call_as"
 """Attribute of a step that records the same model call as another step, which it names and which has the usage."""
 _MAX_DEPTH = 1000
+_MOST_ABOVE = 64
+"""Spans above a span that are asked for what it does not say itself."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def trajectory_of_spans(spans: Sequence[Span], tracing: Tracing) -> Trajectory:
         mappings = tracing.mappers.of_span(span)
         clean = redacted(span, mappings)
         flags = tree.flags.get(span.span_id, ())
-        step = step_of_span(SpanInTrace(clean, tree.above(span)), mappings, tracing.prices)
+        step = step_of_span(tree.place(clean), mappings, tracing.prices)
         parent = tree.parents.get(span.span_id, "")
         if flags or parent != step.parent_span_id:
             known = step.attributes.get(FLAGS, [])
@@ -111,69 +113,92 @@ class _Tree:
     """The spans that are steps, by start, then by id."""
     parents: Mapping[str, str]
     """The step that each step belongs to; a step without one is a root."""
+    roots: Mapping[str, str]
+    """The root above each step, itself for a root."""
     flags: Mapping[str, Sequence[str]]
 
-    def above(self, span: Span) -> list[Span]:
+    def place(self, span: Span) -> SpanInTrace:
+        """The span with what stands above it."""
         found: list[Span] = []
         at = self.parents.get(span.span_id, "")
-        while at and len(found) < _MAX_DEPTH:
+        while at and len(found) < _MOST_ABOVE:
             found.append(self.spans[at])
             at = self.parents.get(at, "")
-        return found
+        root = self.roots[span.span_id]
+        return SpanInTrace(span, found, self.spans[root] if root != span.span_id else None)
 
 
 def _tree(spans: Sequence[Span], mappers: Mappers) -> _Tree:
     every = {span.span_id: span for span in spans}
-    kept = {span.span_id: span for span in spans if _is_step(span, mappers)}
-    parents: dict[str, str] = {}
+    kept = {span.span_id for span in spans if _is_step(span, mappers)}
     flags: dict[str, list[str]] = {}
-    ordered = sorted(kept.values(), key=lambda span: (span.start_ns, span.span_id))
-    for span in ordered:
-        at, odd = _nearest_kept(span, every, kept)
-        if odd:
-            flags.setdefault(span.span_id, []).append(odd)
-        if at:
-            parents[span.span_id] = at
-    roots = [
-        span
-        for span in ordered
-        if span.span_id not in parents and "its parent is missing" not in flags.get(span.span_id, ())
-    ]
+    ordered = sorted((every[name] for name in kept), key=lambda span: (span.start_ns, span.span_id))
+    parents = {name: span.parent_span_id for name, span in every.items() if span.parent_span_id}
+    for name in _cut_circles(parents):
+        flags.setdefault(name, []).append("it is above itself")
+    orphans = {name for name, parent in parents.items() if parent not in every}
+    for name in orphans:
+        del parents[name]
+        flags.setdefault(name, []).append("its parent is missing")
+    _skip_excluded(parents, every, kept)
+    roots = [span for span in ordered if span.span_id not in parents and span.span_id not in orphans]
     if roots:
         for span in ordered:
-            if span.span_id not in parents and span is not roots[0] and span not in roots:
+            if span.span_id in orphans and span.span_id not in parents:
                 parents[span.span_id] = roots[0].span_id
-        for span in ordered:
-            if span.start_ns < roots[0].start_ns and span is not roots[0]:
+            if span.start_ns < roots[0].start_ns:
                 flags.setdefault(span.span_id, []).append("started before its root")
-    return _Tree(every, ordered, parents, flags)
+    return _Tree(every, ordered, parents, _roots(parents, ordered), flags)
 
 
-def _nearest_kept(span: Span, every: Mapping[str, Span], kept: Mapping[str, Span]) -> tuple[str, str]:
-    """The nearest span above that is a step, and what is odd on the way."""
-    met = {span.span_id}
-    at = span.parent_span_id
-    while at:
-        if at in met:
-            return "", "it is above itself"
-        met.add(at)
-        if at in kept:
-            return ("", "it is above itself") if _loops(at, every, span.span_id) else (at, "")
-        if at not in every:
-            return "", "its parent is missing"
-        at = every[at].parent_span_id
-    return "", ""
+def _cut_circles(parents: dict[str, str]) -> list[str]:
+    """Takes from each circle of parents, in place, the one link that the smallest id of the circle has; those ids."""
+    cut: list[str] = []
+    done: set[str] = set()
+    for start in list(parents):
+        way: dict[str, None] = {}
+        at = start
+        while at in parents and at not in done and at not in way:
+            way[at] = None
+            at = parents[at]
+        if at in way:
+            names = list(way)
+            circle = names[names.index(at) :]
+            cut.append(min(circle))
+            del parents[cut[-1]]
+        done.update(way)
+    return cut
 
 
-def _loops(start: str, every: Mapping[str, Span], sought: str) -> bool:
-    met: set[str] = set()
-    at = start
-    while at and at in every and at not in met:
-        if at == sought:
-            return True
-        met.add(at)
-        at = every[at].parent_span_id
-    return False
+def _skip_excluded(parents: dict[str, str], every: Mapping[str, Span], kept: set[str]) -> None:
+    """Leads each span, in place, past those that are no steps. Each link is followed once: what is found is kept."""
+    for name in every:
+        way: list[str] = []
+        at = name
+        while at in parents and parents[at] not in kept:
+            way.append(at)
+            at = parents[at]
+        above = parents.get(at, "")
+        for each in way:
+            if above:
+                parents[each] = above
+            else:
+                parents.pop(each, None)
+
+
+def _roots(parents: Mapping[str, str], ordered: Sequence[Span]) -> dict[str, str]:
+    """The root above each step, itself for a root."""
+    found: dict[str, str] = {}
+    for span in ordered:
+        way: list[str] = []
+        at = span.span_id
+        while at in parents and at not in found:
+            way.append(at)
+            at = parents[at]
+        root = found.get(at, at)
+        found[at] = root
+        found.update(dict.fromkeys(way, root))
+    return found
 
 
 def _is_step(span: Span, mappers: Mappers) -> bool:
@@ -190,7 +215,7 @@ def _session_id(tree: _Tree, mappers: Mappers) -> str:
     ordered = sorted(tree.ordered, key=lambda span: span.span_id in tree.parents)
     for span in ordered:
         for mapping in mappers.of_span(span):
-            value = first_value(mapping.session_id, SpanInTrace(span, tree.above(span)))
+            value = first_value(mapping.session_id, tree.place(span))
             if value is not None:
                 return str(value)
     for span in ordered[:1]:
