@@ -1,9 +1,10 @@
 """`evalsi traces`: traces in files, without a server."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 import click
 
@@ -47,9 +48,10 @@ def convert(
     with ExitStack() as stack:
         if output is not None:
             check_place(output, [source.partition("://")[2] or source, *mappings])
-            stream = stack.enter_context(stack.enter_context(whole_file(output)).open("wb"))
+            unfinished = stack.enter_context(whole_file(output))
+            stream: IO[bytes] = stack.enter_context(unfinished.open("wb"))
         else:
-            stream = click.get_binary_stream("stdout")
+            stream = sys.stdout.buffer
         for sample in _samples(source, mappings):
             if isinstance(sample, ImportedSample):
                 stream.write(_line(sample.record, form))
@@ -59,7 +61,8 @@ def convert(
             else:
                 raise InvalidDataError(sample.reason, where=sample.place, hint="--skip-invalid leaves such spans out")
     if output is not None:
-        say(f"wrote {output}: {written} {'records' if form == 'records' else 'trajectories'}")
+        one, more = ("record", "records") if form == "records" else ("trajectory", "trajectories")
+        say(f"wrote {output}: {written} {one if written == 1 else more}")
     if left_out:
         say(f"left out {left_out} spans that cannot be taken")
 
