@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from evalsi.core.chat import messages_of
 from evalsi.core.content import text_of
 from evalsi.core.errors import DuplicateIdError, InvalidDataError, InvalidSpecError
 from evalsi.datasets import DatasetOptions, confined_path, open_dataset
-from evalsi.datasets.chat import messages_of
 from evalsi.schema import Record
 from tests.case_files import CASES, case
 

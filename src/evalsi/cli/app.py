@@ -28,6 +28,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("evalsi.cli.report:report", "Write an HTML or Markdown report of a run."),
     "runs": ("evalsi.cli.runs:runs", "List, show, follow, stop, continue and repeat runs."),
     "dataset": ("evalsi.cli.dataset:dataset", "Keep datasets on a server."),
+    "traces": ("evalsi.cli.traces:traces", "Turn traces in files into records or trajectories."),
+    "mappings": ("evalsi.cli.mappings:mappings", "Check a mapping of spans and see what it reads."),
     "catalog": ("evalsi.cli.catalog:catalog", "List evaluators, or show one."),
     "judge": ("evalsi.cli.judge:judge", "Check a judge against people's labels."),
     "login": ("evalsi.cli.login:login", "Keep an API key for a server."),

@@ -148,7 +148,8 @@ def import_(sources: tuple[str, ...], labels: tuple[str, ...], skip_invalid: boo
     """Take runs into the local store.
 
     SOURCE is a file of `evalsi runs export RUN FILE.zip`, or a log of another tool: inspect://PATH, lm-eval://PATH,
-    promptfoo://PATH, deepeval://PATH or openai-evals://PATH, each a file or a folder.
+    promptfoo://PATH, deepeval://PATH or openai-evals://PATH, each a file or a folder. Traces, otlp://PATH and atif://PATH,
+    come in without scores.
     """
     from pathlib import Path
 

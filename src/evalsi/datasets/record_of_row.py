@@ -9,8 +9,8 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from evalsi.core.chat import messages_of
 from evalsi.core.errors import suggestion
-from evalsi.datasets.chat import messages_of
 from evalsi.datasets.row_ids import text_of_id
 from evalsi.datasets.rows import Row, RowError
 from evalsi.schema import (

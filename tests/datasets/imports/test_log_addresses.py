@@ -18,7 +18,7 @@ LOGS = Path(__file__).parent / "logs"
 
 
 def test_the_tools_are_those_the_guide_names() -> None:
-    assert SCHEMES == ("inspect", "lm-eval", "promptfoo", "deepeval", "openai-evals")
+    assert SCHEMES == ("inspect", "lm-eval", "promptfoo", "deepeval", "openai-evals", "otlp", "atif")
     guide = (Path(__file__).parents[3] / "docs" / "guides" / "import.md").read_text()
     assert all(f"{scheme}://" in guide for scheme in SCHEMES)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from evalsi.core.chat import messages_of
 from evalsi.core.content import text_of
 from evalsi.core.errors import InvalidSpecError, ProviderError, UnknownNameError
-from evalsi.datasets.chat import messages_of
 from evalsi.ports.target import Answer, TargetTask
 from evalsi.schema import Content, ErrorKind, Fault, Messages, Record, ToolCall
 from evalsi.schema.json_codec import convert

@@ -1,4 +1,4 @@
-"""Logs of other tools: Inspect, lm-evaluation-harness, promptfoo, DeepEval, OpenAI evals. The face of this package."""
+"""Logs of other tools: Inspect, lm-evaluation-harness, promptfoo, DeepEval, OpenAI evals; traces. The face of this package."""
 
 from evalsi.datasets.imports.imported_log import (
     ImportedLog,
@@ -8,6 +8,7 @@ from evalsi.datasets.imports.imported_log import (
 )
 from evalsi.datasets.imports.log_rows import LogRows
 from evalsi.datasets.imports.open_log import SCHEMES, is_log_address, open_logs
+from evalsi.datasets.imports.trace_log import samples_of_otlp
 
 __all__ = [
     "SCHEMES",
@@ -18,4 +19,5 @@ __all__ = [
     "UnreadableSample",
     "is_log_address",
     "open_logs",
+    "samples_of_otlp",
 ]

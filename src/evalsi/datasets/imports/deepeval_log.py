@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from evalsi.core.chat import messages_of
 from evalsi.core.errors import InvalidDataError
-from evalsi.datasets.chat import messages_of
 from evalsi.datasets.imports.agent_steps import steps_of
 from evalsi.datasets.imports.foreign_fields import (
     count_of,

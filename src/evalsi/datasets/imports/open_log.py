@@ -17,6 +17,7 @@ from evalsi.datasets.imports.lm_eval_log import is_lm_eval_log, read_lm_eval_log
 from evalsi.datasets.imports.log_file import head_of
 from evalsi.datasets.imports.openai_evals_log import is_openai_evals_log, read_openai_evals_log
 from evalsi.datasets.imports.promptfoo_log import is_promptfoo_log, read_promptfoo_log
+from evalsi.datasets.imports.trace_log import is_atif, is_otlp, read_atif_file, read_otlp_file
 
 _ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9-]*)://(?P<path>.+)", re.DOTALL)
 
@@ -37,6 +38,8 @@ _TOOLS = {
     "promptfoo": _Tool(read_promptfoo_log, lambda path: is_promptfoo_log(head_of(path)), (".json", ".jsonl")),
     "deepeval": _Tool(read_deepeval_log, lambda path: is_deepeval_log(head_of(path)), (".json",)),
     "openai-evals": _Tool(read_openai_evals_log, lambda path: is_openai_evals_log(head_of(path)), (".jsonl",)),
+    "otlp": _Tool(read_otlp_file, lambda path: is_otlp(head_of(path)), (".json", ".jsonl")),
+    "atif": _Tool(read_atif_file, lambda path: is_atif(head_of(path)), (".json", ".jsonl")),
 }
 SCHEMES = tuple(_TOOLS)
 """The tools whose logs are read, as the schemes of their addresses."""

@@ -1,0 +1,1 @@
+"""How did an agent work: its tool calls, its way, its budgets, what it let in and out?"""

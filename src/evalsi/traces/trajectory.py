@@ -1,0 +1,325 @@
+"""The spans of one trace as one trajectory: ordered, joined to their parents, each call of a model counted once.
+
+Nothing is dropped but what a mapping excludes: orphans, spans older than their root and spans that end before they start
+are kept and flagged.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from evalsi.judges.prices import PriceTable, shipped_prices
+from evalsi.schema import Step, StepType, Trajectory, Usage
+from evalsi.traces.source_reading import Mappers, SpanInTrace, first_value, matches, redacted, shipped_mappers
+from evalsi.traces.span import Span
+from evalsi.traces.step_of_span import FLAGS, MODEL, RESPONSE_ID, step_of_span
+
+SAME_CALL_AS = "evalsi.same_call_as"
+"""Attribute of a step that records the same model call as another step, which it names and which has the usage."""
+_MAX_DEPTH = 1000
+_MOST_ABOVE = 64
+"""Spans above a span that are asked for what it does not say itself."""
+
+
+@dataclass(frozen=True)
+class Tracing:
+    """How spans are read: by which conventions, at which prices."""
+
+    mappers: Mappers
+    prices: PriceTable
+
+
+def default_tracing() -> Tracing:
+    """The conventions and the prices that come with this release."""
+    return Tracing(shipped_mappers(), shipped_prices())
+
+
+def by_trace(spans: Iterable[Span]) -> dict[str, list[Span]]:
+    """Spans by their trace, in the order the traces are first met."""
+    found: dict[str, list[Span]] = {}
+    for span in spans:
+        found.setdefault(span.trace_id, []).append(span)
+    return found
+
+
+def distinct(spans: Iterable[Span]) -> list[Span]:
+    """Each span once. Of several with the same id the one that ended last counts, then the one with more attributes."""
+    found: dict[str, Span] = {}
+    for span in spans:
+        known = found.get(span.span_id)
+        if known is None or (span.end_ns, len(span.attributes)) > (known.end_ns, len(known.attributes)):
+            found[span.span_id] = span
+    return list(found.values())
+
+
+def trajectory_of_spans(spans: Sequence[Span], tracing: Tracing) -> Trajectory:
+    """The trajectory of one trace. Pure: the same spans in any order and number of copies give the same trajectory.
+
+    Args:
+        spans: At least one, all of one trace.
+        tracing: The conventions and prices.
+    """
+    tree = _tree(distinct(spans), tracing.mappers)
+    steps: list[Step] = []
+    for span in tree.ordered:
+        mappings = tracing.mappers.of_span(span)
+        clean = redacted(span, mappings)
+        flags = tree.flags.get(span.span_id, ())
+        step = step_of_span(tree.place(clean), mappings, tracing.prices)
+        parent = tree.parents.get(span.span_id, "")
+        if flags or parent != step.parent_span_id:
+            known = step.attributes.get(FLAGS, [])
+            added = {FLAGS: [*known, *flags]} if flags else {}
+            step = msgspec.structs.replace(step, parent_span_id=parent, attributes={**step.attributes, **added})
+        steps.append(step)
+    return Trajectory(
+        trace_id=spans[0].trace_id, session_id=_session_id(tree, tracing.mappers), steps=_each_call_once(steps)
+    )
+
+
+def root_of(steps: Sequence[Step]) -> Step | None:
+    """The step below none, the earliest of several; None of no steps."""
+    return next((step for step in steps if not step.parent_span_id), steps[0] if steps else None)
+
+
+def total_usage(steps: Iterable[Step]) -> Usage | None:
+    """The sum over the steps that were measured; None when none was. A cost that lacks a part says so in `unpriced_requests`."""
+    measured = [step.usage for step in steps if step.usage is not None]
+    if not measured:
+        return None
+
+    def total(field: str) -> int | None:
+        known: list[int] = [value for usage in measured if (value := getattr(usage, field)) is not None]
+        return sum(known) if known else None
+
+    costs = [usage.cost_usd for usage in measured if usage.cost_usd is not None]
+    return Usage(
+        input_tokens=total("input_tokens"),
+        output_tokens=total("output_tokens"),
+        cost_usd=sum(costs) if costs else None,
+        cached_input_tokens=total("cached_input_tokens"),
+        cache_write_tokens=total("cache_write_tokens"),
+        reasoning_tokens=total("reasoning_tokens"),
+        requests=total("requests"),
+        unpriced_requests=sum(usage.unpriced_requests for usage in measured),
+    )
+
+
+@dataclass(frozen=True)
+class _Tree:
+    spans: Mapping[str, Span]
+    ordered: Sequence[Span]
+    """The spans that are steps, by start, then by id."""
+    parents: Mapping[str, str]
+    """The step that each step belongs to; a step without one is a root."""
+    roots: Mapping[str, str]
+    """The root above each step, itself for a root."""
+    flags: Mapping[str, Sequence[str]]
+
+    def place(self, span: Span) -> SpanInTrace:
+        """The span with what stands above it."""
+        found: list[Span] = []
+        at = self.parents.get(span.span_id, "")
+        while at and len(found) < _MOST_ABOVE:
+            found.append(self.spans[at])
+            at = self.parents.get(at, "")
+        root = self.roots[span.span_id]
+        return SpanInTrace(span, found, self.spans[root] if root != span.span_id else None)
+
+
+def _tree(spans: Sequence[Span], mappers: Mappers) -> _Tree:
+    every = {span.span_id: span for span in spans}
+    kept = {span.span_id for span in spans if _is_step(span, mappers)}
+    flags: dict[str, list[str]] = {}
+    ordered = sorted((every[name] for name in kept), key=lambda span: (span.start_ns, span.span_id))
+    parents = {name: span.parent_span_id for name, span in every.items() if span.parent_span_id}
+    for name in _cut_circles(parents):
+        flags.setdefault(name, []).append("it is above itself")
+    orphans = {name for name, parent in parents.items() if parent not in every}
+    for name in orphans:
+        del parents[name]
+        flags.setdefault(name, []).append("its parent is missing")
+    _skip_excluded(parents, every, kept)
+    roots = [span for span in ordered if span.span_id not in parents and span.span_id not in orphans]
+    if roots:
+        for span in ordered:
+            if span.span_id in orphans and span.span_id not in parents:
+                parents[span.span_id] = roots[0].span_id
+            if span.start_ns < roots[0].start_ns:
+                flags.setdefault(span.span_id, []).append("started before its root")
+    return _Tree(every, ordered, parents, _roots(parents, ordered), flags)
+
+
+def _cut_circles(parents: dict[str, str]) -> list[str]:
+    """Takes from each circle of parents, in place, the one link that the smallest id of the circle has; those ids."""
+    cut: list[str] = []
+    done: set[str] = set()
+    for start in list(parents):
+        way: dict[str, None] = {}
+        at = start
+        while at in parents and at not in done and at not in way:
+            way[at] = None
+            at = parents[at]
+        if at in way:
+            names = list(way)
+            circle = names[names.index(at) :]
+            cut.append(min(circle))
+            del parents[cut[-1]]
+        done.update(way)
+    return cut
+
+
+def _skip_excluded(parents: dict[str, str], every: Mapping[str, Span], kept: set[str]) -> None:
+    """Leads each span, in place, past those that are no steps. Each link is followed once: what is found is kept."""
+    for name in every:
+        way: list[str] = []
+        at = name
+        while at in parents and parents[at] not in kept:
+            way.append(at)
+            at = parents[at]
+        above = parents.get(at, "")
+        for each in way:
+            if above:
+                parents[each] = above
+            else:
+                parents.pop(each, None)
+
+
+def _roots(parents: Mapping[str, str], ordered: Sequence[Span]) -> dict[str, str]:
+    """The root above each step, itself for a root."""
+    found: dict[str, str] = {}
+    for span in ordered:
+        way: list[str] = []
+        at = span.span_id
+        while at in parents and at not in found:
+            way.append(at)
+            at = parents[at]
+        root = found.get(at, at)
+        found[at] = root
+        found.update(dict.fromkeys(way, root))
+    return found
+
+
+def _is_step(span: Span, mappers: Mappers) -> bool:
+    for mapping in mappers.of_span(span):
+        if any(matches(selector, span) for selector in mapping.exclude_spans):
+            return False
+        if mapping.include_spans and not any(matches(selector, span) for selector in mapping.include_spans):
+            return False
+    return True
+
+
+def _session_id(tree: _Tree, mappers: Mappers) -> str:
+    """The first session that a span names, from the root on; then the resource's."""
+    ordered = sorted(tree.ordered, key=lambda span: span.span_id in tree.parents)
+    for span in ordered:
+        for mapping in mappers.of_span(span):
+            value = first_value(mapping.session_id, tree.place(span))
+            if value is not None:
+                return str(value)
+    for span in ordered[:1]:
+        for key in ("session.id", "gen_ai.conversation.id"):
+            if isinstance(span.resource.get(key), str):
+                return span.resource[key]
+    return ""
+
+
+def _each_call_once(steps: list[Step]) -> list[Step]:
+    """The steps with every model call counted once, however many libraries and gateways recorded it.
+
+    A model step around one other model step is the same call: the one that shows more of the conversation stays the call,
+    and takes over what only the other measured. Around several it is their sum. Two steps with the same response id are
+    the same call wherever they stand.
+    """
+    places = {step.span_id: place for place, step in enumerate(steps)}
+    asking = [place for place, step in enumerate(steps) if step.type is StepType.LLM]
+    inner: dict[int, list[int]] = {}
+    for place in asking:
+        outer = _model_step_above(place, steps, places)
+        if outer is not None:
+            inner.setdefault(outer, []).append(place)
+    changed = list(steps)
+    for outer in sorted(inner, key=lambda place: -_depth(place, steps, places)):
+        found = inner[outer]
+        if len(found) == 1 and _may_be_one(steps[outer], steps[found[0]]):
+            _join(changed, outer, found[0])
+        else:
+            changed[outer] = _stripped(changed[outer], "")
+    first: dict[str, int] = {}
+    for place in asking:
+        response_id = changed[place].attributes.get(RESPONSE_ID)
+        if changed[place].type is not StepType.LLM or not isinstance(response_id, str) or not response_id:
+            continue
+        known = first.setdefault(response_id, place)
+        if known != place:
+            _join(changed, known, place)
+            first[response_id] = known if changed[known].type is StepType.LLM else place
+    return changed
+
+
+def _model_step_above(place: int, steps: Sequence[Step], places: Mapping[str, int]) -> int | None:
+    """The nearest model step above, with nothing between that is a step of its own: a tool or an agent may ask anew."""
+    at = steps[place].parent_span_id
+    for _ in range(_MAX_DEPTH):
+        if not at or at not in places:
+            return None
+        step = steps[places[at]]
+        if step.type is StepType.LLM:
+            return places[at]
+        if step.type is not StepType.GENERIC:
+            return None
+        at = step.parent_span_id
+    return None
+
+
+def _depth(place: int, steps: Sequence[Step], places: Mapping[str, int]) -> int:
+    depth, at = 0, steps[place].parent_span_id
+    while at in places and depth < _MAX_DEPTH:
+        depth, at = depth + 1, steps[places[at]].parent_span_id
+    return depth
+
+
+def _may_be_one(one: Step, other: Step) -> bool:
+    """Whether two nested model steps may be one call: not when both know their response and it differs."""
+    ids = {step.attributes.get(RESPONSE_ID) for step in (one, other)} - {None}
+    return len(ids) < 2
+
+
+def _join(steps: list[Step], one: int, other: int) -> None:
+    """Makes one call of two steps, in place."""
+    chosen, rest = (one, other) if _shown(steps[one]) >= _shown(steps[other]) else (other, one)
+    usage = _merged(steps[chosen].usage, steps[rest].usage)
+    missing = {key: value for key in (MODEL, RESPONSE_ID) if (value := steps[rest].attributes.get(key)) is not None}
+    steps[chosen] = msgspec.structs.replace(
+        steps[chosen], usage=usage, attributes={**missing, **steps[chosen].attributes}
+    )
+    steps[rest] = _stripped(steps[rest], steps[chosen].span_id)
+
+
+def _shown(step: Step) -> int:
+    """How much of the conversation a step shows."""
+    return (step.input is not None) + 2 * (step.output is not None)
+
+
+def _stripped(step: Step, same_as: str) -> Step:
+    added = {SAME_CALL_AS: same_as} if same_as else {}
+    return msgspec.structs.replace(step, type=StepType.GENERIC, usage=None, attributes={**step.attributes, **added})
+
+
+def _merged(chosen: Usage | None, rest: Usage | None) -> Usage | None:
+    """What one of two records of the same call measured, completed by the other. A known cost settles the price."""
+    if chosen is None or rest is None:
+        return chosen or rest
+    values = {
+        name: (getattr(chosen, name) if getattr(chosen, name) is not None else getattr(rest, name))
+        for name in (
+            "input_tokens",
+            "output_tokens",
+            "cost_usd",
+            "cached_input_tokens",
+            "cache_write_tokens",
+            "reasoning_tokens",
+        )
+    }
+    return Usage(**values, requests=1, unpriced_requests=0 if values["cost_usd"] is not None else 1)
