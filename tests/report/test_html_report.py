@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from evalsi.report.case_view import case_view
 from evalsi.report.html_report import html_report, write_html
 from evalsi.report.report_options import ReportOptions
+from evalsi.report.worst_cases import Case
 from evalsi.results.graded_run import GradedRun
+from evalsi.results.stored_rows import encode_records
+from evalsi.schema import Content, Message, Messages, Record
 from tests.graded_runs import (
     HOSTILE,
     awkward_run,
@@ -205,6 +209,18 @@ def test_conversations_read_as_conversations() -> None:
         "timed out after 30 s",
     ):
         assert words in worst
+
+
+def test_what_was_asked_is_shown_once_where_the_output_is_the_whole_conversation() -> None:
+    asked = [Message(role="user", content="What do I owe?")]
+    said = [*asked, Message(role="assistant", content="£42.10")]
+    for before in (asked, [Message(role="user", content="Hello")], []):
+        record = Record(
+            id="1", input=Content(messages=Messages(messages=before)), output=Content(messages=Messages(messages=said))
+        )
+        view = case_view(Case(row=1, line=encode_records([record]), verdicts=[]), metric="", anchor="a")
+        assert [one.text for one in view.passages].count("What do I owe?") == 1
+        assert view.passages[-1].text == "£42.10"
 
 
 def test_the_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:

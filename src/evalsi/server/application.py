@@ -61,6 +61,7 @@ class Application:
             "/openapi.json": self._openapi,
             "/docs": self._docs,
             "/": self._root,
+            "/ui": self._root,
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,7 +1,8 @@
 """The pages as an ASGI application: addresses, signing in, forms, and what every answer carries.
 
 Its own module because what must hold for every page is decided here: a strict content security policy, no page kept by
-caches, forms taken only from pages of ours, and an error shown as a page with its sentence.
+caches, forms taken only from pages of ours, and an error shown as a page with its sentence. Decision 0021 says why pages are
+rendered here.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

@@ -21,6 +21,8 @@ from evalsi.server.served_method import ServedMethod
 
 T = TypeVar("T", bound=msgspec.Struct)
 _MOST_FIELDS = 200
+COMMANDS_PER_METHOD = 2
+"""Calls of one method that a page tells: a further one says nothing new."""
 PROTOCOL = "page"
 """How calls of pages are named in logs and metrics."""
 
@@ -78,7 +80,7 @@ class Visit:
     form: Query = field(default_factory=lambda: Query(""))
     """What was sent in a form that passed its check."""
     commands: list[CallCommand] = field(default_factory=list[CallCommand])
-    """The calls made so far, each once, as a person can make them elsewhere."""
+    """The calls made so far as a person can make them elsewhere, of each method the first ones."""
 
     @cached_property
     def query(self) -> Query:
@@ -128,7 +130,7 @@ class Visit:
         if served is None:
             raise UnimplementedError(f"this server does not serve {name}")
         command = call_command(name, served.method, request, self.origin, with_key=self.asks_who)
-        if command not in self.commands:
+        if sum(one.name == name for one in self.commands) < COMMANDS_PER_METHOD and command not in self.commands:
             self.commands.append(command)
         return served
 
