@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalsi
@@ -165,6 +165,7 @@ def test_a_server_that_never_answers_is_given_up() -> None:
             client.get_run(schema.GetRunRequest(id="one"))
 
 
+@settings(deadline=None)
 @given(attempt=st.integers(1, 10), told_s=st.none() | st.floats(0, 100))
 def test_waits_are_within_their_bounds(attempt: int, told_s: float | None) -> None:
     plan = RetryPlan()
@@ -173,7 +174,7 @@ def test_waits_are_within_their_bounds(attempt: int, told_s: float | None) -> No
         assert wait_s is None
     elif told_s is not None:
         assert wait_s is not None
-        assert told_s <= wait_s <= told_s * 1.25
+        assert told_s <= wait_s <= told_s * 1.25 + 1e-9
     else:
         assert wait_s is not None
         assert 0 <= wait_s <= plan.longest_wait_s
