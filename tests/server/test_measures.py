@@ -135,6 +135,13 @@ def test_workers_for_runs_come_with_the_work_and_a_killed_one_is_replaced(tmp_pa
         assert wait_until(lambda: server.metric('evalsi_runs_finished_total{status="done"}') == 3, 120)
 
 
+def test_a_server_without_pages_has_none(tmp_path: Path) -> None:
+    (tmp_path / "evalsi.yaml").write_text("data_dir: store\nui: {disabled: true}\n")
+    with running_server(tmp_path, ("--config", "evalsi.yaml")) as server:
+        assert server.request("GET", "/ui/")[0] == 404
+        assert server.request("GET", "/")[1]["location"] == "/docs"
+
+
 def test_a_log_for_people_is_a_line_of_words() -> None:
     (line,) = (
         log_line("text", "info", "call", {"method": "A.B", "code": "ok", "reason": "two\nlines", "x": 0.5, "y": ""})
