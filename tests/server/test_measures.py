@@ -25,6 +25,7 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
             f"""
             data_dir: store
             datasets_dir: sets
+            runs: {adopt_interval: 60s}
             judges: {{{JUDGE}: {{model: gpt-4o-mini, base_url: "{model.base_url}", api_key_env: JUDGE_KEY}}}}
             targets: {{assistant: {{model: gpt-4o-mini, base_url: "{model.base_url}", api_key_env: JUDGE_KEY}}}}
             """
@@ -83,14 +84,15 @@ def test_judges_of_calls_are_counted_and_their_cache_too(asking: RunningServer) 
     assert asking.metric('evalsi_cost_usd_total{project="default",role="judge"}') > 0
 
 
+@pytest.mark.slow
 def test_a_run_begins_at_once_however_long_the_server_was_idle(asking: RunningServer) -> None:
-    time.sleep(4)  # by now an idle worker looks every few seconds
+    time.sleep(14)  # by now an idle worker looks every ten seconds
     begun = time.monotonic()
     spec = {"dataset": {"path": "data.jsonl"}, "evaluators": [{"ref": "exact-match"}]}
     _, answer = asking.post("/v1alpha1/runs", {"spec": spec})
     path = f"/v1alpha1/runs/{answer['run']['id']}"
     assert wait_until(lambda: asking.get(path)[1]["run"]["status"] != "RUN_STATUS_PENDING")
-    assert time.monotonic() - begun < 2.5
+    assert time.monotonic() - begun < 8
 
 
 def test_everything_in_the_log_is_json_also_what_workers_say(asking: RunningServer) -> None:
