@@ -25,7 +25,7 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
             f"""
             data_dir: store
             datasets_dir: sets
-            runs: {adopt_interval: 60s}
+            runs: {{adopt_interval: 60s}}
             judges: {{{JUDGE}: {{model: gpt-4o-mini, base_url: "{model.base_url}", api_key_env: JUDGE_KEY}}}}
             targets: {{assistant: {{model: gpt-4o-mini, base_url: "{model.base_url}", api_key_env: JUDGE_KEY}}}}
             """
