@@ -1,6 +1,6 @@
 """How long a server takes from its start until it is ready: the first 200 of /readyz, over ten starts.
 
-python bench/j_ready.py [starts]
+python bench/server_ready.py [starts]
 """
 
 import http.client
