@@ -25,6 +25,7 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
             f"""
             data_dir: store
             datasets_dir: sets
+            runs: {{adopt_interval: 60s}}
             judges: {{{JUDGE}: {{model: gpt-4o-mini, base_url: "{model.base_url}", api_key_env: JUDGE_KEY}}}}
             targets: {{assistant: {{model: gpt-4o-mini, base_url: "{model.base_url}", api_key_env: JUDGE_KEY}}}}
             """
@@ -83,14 +84,15 @@ def test_judges_of_calls_are_counted_and_their_cache_too(asking: RunningServer) 
     assert asking.metric('evalsi_cost_usd_total{project="default",role="judge"}') > 0
 
 
+@pytest.mark.slow
 def test_a_run_begins_at_once_however_long_the_server_was_idle(asking: RunningServer) -> None:
-    time.sleep(4)  # by now an idle worker looks every few seconds
+    time.sleep(14)  # by now an idle worker looks every ten seconds
     begun = time.monotonic()
     spec = {"dataset": {"path": "data.jsonl"}, "evaluators": [{"ref": "exact-match"}]}
     _, answer = asking.post("/v1alpha1/runs", {"spec": spec})
     path = f"/v1alpha1/runs/{answer['run']['id']}"
     assert wait_until(lambda: asking.get(path)[1]["run"]["status"] != "RUN_STATUS_PENDING")
-    assert time.monotonic() - begun < 2.5
+    assert time.monotonic() - begun < 8
 
 
 def test_everything_in_the_log_is_json_also_what_workers_say(asking: RunningServer) -> None:
@@ -133,6 +135,13 @@ def test_workers_for_runs_come_with_the_work_and_a_killed_one_is_replaced(tmp_pa
             assert server.post("/v1alpha1/runs", {"spec": spec})[0] == 200
         assert wait_until(lambda: server.metric("evalsi_run_workers") == 3)
         assert wait_until(lambda: server.metric('evalsi_runs_finished_total{status="done"}') == 3, 120)
+
+
+def test_a_server_without_pages_has_none(tmp_path: Path) -> None:
+    (tmp_path / "evalsi.yaml").write_text("data_dir: store\nui: {disabled: true}\n")
+    with running_server(tmp_path, ("--config", "evalsi.yaml")) as server:
+        assert server.request("GET", "/ui/")[0] == 404
+        assert server.request("GET", "/")[1]["location"] == "/docs"
 
 
 def test_a_log_for_people_is_a_line_of_words() -> None:

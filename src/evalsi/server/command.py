@@ -193,7 +193,7 @@ def run(
     for warning in warnings:
         journal.note("warning", "open", reason=warning)
     host, port = address_of(server.listen)
-    plan = ServePlan(host=host, port=port, certificates=certificates)
+    plan = ServePlan(host=host, port=port, certificates=certificates, shows_pages=not server.ui.disabled)
     with opened_runs(server, settings) as runs:
         parts = serving_parts(settings, server, limits, runs.project_of_run, no_auth=options.no_auth)
         registry = CollectorRegistry(auto_describe=True)

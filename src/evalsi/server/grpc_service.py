@@ -4,13 +4,9 @@ Messages cross as bytes and become Structs through the generated wire code, so n
 service. What always holds: a fault is told as the status of the error tree, with our sentence as its details.
 """
 
-import os
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Any, TypeAlias, cast
-
-# Before gRPC is loaded: this process starts others and never goes on in a copy of itself, and gRPC would complain of each.
-os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
 import grpc
 import grpc.aio

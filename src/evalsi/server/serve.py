@@ -51,6 +51,8 @@ class ServePlan:
     port: int = 8080
     certificates: Certificates | None = None
     """TLS is spoken where there are any."""
+    shows_pages: bool = True
+    """Whether there are web pages."""
     most_bytes: int = 64 << 20
     """Largest body of a request."""
     most_calls: int = 1024
@@ -127,7 +129,8 @@ async def serving(
         stopping = asyncio.Event()
         readiness = Readiness(missing=lambda: "the server is stopping" if stopping.is_set() else extras.missing())
         alone = is_on_this_machine(f"{plan.host}:{plan.port}") and not access.authenticator.enabled
-        mounts = {"/ui/": Pages(door, served), **extras.mounts}
+        pages: dict[str, App] = {"/ui/": Pages(door, served)} if plan.shows_pages else {}
+        mounts = {**pages, **extras.mounts}
         application = Application(
             door=door,
             served=served,
