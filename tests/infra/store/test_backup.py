@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from evalsi.access.audit_chain import sealed, verify
 from evalsi.core.errors import EvalsiError, InvalidDataError, NotFoundError, StoreError, StoreTooNewError, UsageError
 from evalsi.infra.objects import open_objects
-from evalsi.infra.store.access_store import open_access_store
+from evalsi.infra.store.access_store import SqlAccessStore
 from evalsi.infra.store.backup import restore_backup, write_backup
-from evalsi.infra.store.open_stores import open_stores
+from evalsi.infra.store.open_stores import open_sql_database, open_stores
 from evalsi.ports.dataset_store import Decision, VersionQuery
 from evalsi.ports.object_store import ObjectStore
 from evalsi.ports.run_queue import QueueLimits
@@ -147,9 +147,12 @@ def test_what_was_backed_up_is_there_after_a_restore_into_an_empty_place(
     assert found["depth"] == {"waiting": 2}
 
 
-def test_keys_roles_projects_and_the_audit_log_come_back_with_their_chain(place: Place, tmp_path: Path) -> None:
-    there, here, objects = place("sqlite"), place("sqlite"), objects_at(tmp_path / "objects")
-    with closing(open_access_store(Path(there))) as store:
+@pytest.mark.parametrize("source", ["sqlite", "postgres"])
+def test_keys_roles_projects_and_the_audit_log_come_back_with_their_chain(
+    place: Place, tmp_path: Path, source: str
+) -> None:
+    there, here, objects = place(source), place("sqlite"), objects_at(tmp_path / "objects")
+    with closing(SqlAccessStore(open_sql_database(there))) as store:
         moment = datetime(2026, 3, 1, tzinfo=UTC)
         store.add_project(Project(name="billing", description="Rechnungen", created_at=moment, created_by="key:a"))
         store.add_key(a_key("ci"))
@@ -158,7 +161,7 @@ def test_keys_roles_projects_and_the_audit_log_come_back_with_their_chain(place:
         expected = (store.projects(), store.api_keys(), store.bindings(), every_event(store), store.audit_head())
     write_backup(there, objects, tmp_path / "backup.zip")
     restore_backup(tmp_path / "backup.zip", here, objects)
-    with closing(open_access_store(Path(here))) as store:
+    with closing(SqlAccessStore(open_sql_database(here))) as store:
         assert (
             store.projects(),
             store.api_keys(),
