@@ -66,7 +66,7 @@ print(len(client.call("CatalogService", "ListEvaluators", {})["evaluators"]) > 5
     assert (count, code, listed) == ("20", "invalid_argument", "True")
 
 
-def test_the_published_command_line_works_with_runs_and_datasets(
+def test_the_published_command_line_handles_runs_and_datasets_of_ours(
     server: RunningServer, published: Path, tmp_path: Path
 ) -> None:
     def evalsi(*words: str, status: int = 0) -> str:
