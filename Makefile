@@ -19,7 +19,7 @@ help:  ## Show this list
 setup: .venv/.synced  ## Install everything into .venv (bootstraps uv from the package index when it is missing)
 
 .venv/.synced: pyproject.toml uv.lock $(wildcard adapters/*/pyproject.toml) $(filter .uv/bin/uv,$(UV))
-	$(UV) sync --frozen --quiet
+	$(UV) sync --frozen --quiet --extra all --extra sandbox
 	@touch $@
 
 demo: setup  ## Score a shipped dataset, print the table, write the report

@@ -59,6 +59,11 @@ class KeyAuthenticator:
 
     async def authenticate(self, headers: Mapping[str, str], *, request_id: str = "", source: str = "") -> Caller:
         key = _key_in(headers)
+        if key is None and ("authorization" in headers or "x-api-key" in headers):
+            raise UnauthenticatedError(
+                "what the request has for an API key is none",
+                hint="a key begins with evk_ and has 43 more characters; send 'Authorization: Bearer evk_…'",
+            )
         if key is None:
             raise UnauthenticatedError(
                 "this server asks who is calling, and the request has no API key",

@@ -47,7 +47,7 @@ def score(spec: str, data: str, output: str | None, limit: int | None, server: s
 
     from evalsi.cli.kept_keys import kept_key
     from evalsi.cli.server_call import server_of
-    from evalsi.core.errors import UsageError
+    from evalsi.core.errors import NothingScoredError, UsageError
     from evalsi.core.whole_file import check_place, whole_file
     from evalsi.datasets import DatasetOptions, open_dataset
     from evalsi.ports.reward_scorer import RewardScorer
@@ -90,6 +90,8 @@ def score(spec: str, data: str, output: str | None, limit: int | None, server: s
     mean = f"mean {sum(totals) / len(totals):.4g}" if totals else "no mean"
     gated = sum(reward.gated for reward in found)
     say(f"{len(found)} rollouts: {mean}, {gated} stopped by a gate, {len(found) - len(totals)} without a reward")
+    if not totals:
+        raise NothingScoredError("no rollout has a reward", hint="the rows say why, in `parts`; is the reference there?")
 
 
 @rewards.command()

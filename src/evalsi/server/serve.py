@@ -17,6 +17,7 @@ from typing import Any
 
 from prometheus_client.registry import Collector
 
+from evalsi.core.errors import EvalsiError
 from evalsi.core.version import __version__
 from evalsi.ports.spent import Spent
 from evalsi.server.application import Application, Readiness
@@ -86,7 +87,7 @@ class Running:
 async def serving(
     plan: ServePlan, parts: ServingParts, journal: Journal, extras: Extras | None = None
 ) -> AsyncGenerator[Running]:
-    """A server that is ready; leaving stops it gracefully. Raises: OSError: the address cannot be listened on."""
+    """A server that is ready; leaving stops it gracefully. Raises: EvalsiError: the address cannot be listened on."""
     extras = extras or Extras()
     async with AsyncExitStack() as stack:
         tls = plan.certificates.context() if plan.certificates is not None else None
@@ -147,9 +148,12 @@ async def serving(
         port = OnePort(application, socket_path, names)
         try:
             host, number = await port.listen(plan.host, plan.port, tls)
-        except OSError:
+        except OSError as error:
             await grpc.stop(0)
-            raise
+            raise EvalsiError(
+                f"{plan.host}:{plan.port} cannot be listened on: {os.strerror(error.errno or 0)}",
+                hint="another program may have the port; choose one with --listen, or port 0 for any free one",
+            ) from None
         watching = asyncio.get_running_loop().create_task(_watch(plan.certificates, tls, journal))
         journal.note("info", "ready", host=host, port=number, tls=tls is not None, version=__version__, pid=os.getpid())
         try:

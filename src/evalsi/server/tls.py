@@ -8,6 +8,8 @@ import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from evalsi.core.errors import UsageError
+
 
 @dataclass(kw_only=True)
 class Certificates:
@@ -22,12 +24,21 @@ class Certificates:
 
         Browsers and curl offer both protocols and get HTTP/1.1, which stands first; gRPC offers HTTP/2 alone.
 
-        Raises: OSError: a file cannot be read. ssl.SSLError: it holds no certificate or key, or they do not match.
+        Raises: UsageError: a file cannot be read, holds no certificate or key, or they do not match.
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.set_alpn_protocols(["http/1.1", "h2"])
-        context.load_cert_chain(self.chain, self.key)
+        for name, path in (("certificate", self.chain), ("key", self.key)):
+            if not path.is_file():
+                raise UsageError(f"the TLS {name} {path} is no file that can be read")
+        try:
+            context.load_cert_chain(self.chain, self.key)
+        except OSError as error:  # an SSLError is one
+            raise UsageError(
+                f"the TLS certificate {self.chain} and the key {self.key} cannot be used: {error.strerror or error}",
+                hint="both are PEM files, and the key is that of the certificate, without a password",
+            ) from None
         self._seen = self._state()
         return context
 

@@ -15,7 +15,8 @@ from evalsi.access.outgoing_rights import OutgoingRights
 from evalsi.compare.compare_runs import compare_runs
 from evalsi.compare.paired_metric import ComparePlan, PairedMetric
 from evalsi.core.clock import Clock
-from evalsi.core.errors import NotFoundError, UnimplementedError, UsageError
+from evalsi.core.errors import InvalidSpecError, NotFoundError, UnimplementedError, UsageError
+from evalsi.datasets.confined_path import confined_path
 from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_queue import TokenQuota
 from evalsi.ports.run_store import RunQuery, RunRow
@@ -277,6 +278,7 @@ class RunService:
 
     def _asked_for(self, wish: RunWish, *, validate_only: bool = False) -> Run:
         submission = submission_of(wish, self.datasets, self.clock.now(), self.rights(wish.project), self.default_judge)
+        self._find_dataset(wish)
         if validate_only:
             row = submission.run
             return Run(
@@ -291,6 +293,29 @@ class RunService:
         run_id = self.stores.queue.submit(submission, most_stored=self.most_stored(wish.project))
         self.wake()
         return self._run(run_id)
+
+    def _find_dataset(self, wish: RunWish) -> None:
+        """Sees that what the specification reads is there, so that a run does not end where it could not have begun.
+
+        Raises: InvalidSpecError, NotFoundError: it is not.
+        """
+        source = wish.spec.dataset
+        if source is None:
+            return
+        if source.path and not any(sign in source.path for sign in "*?["):
+            if not confined_path(self.datasets, source.path).exists():
+                raise InvalidSpecError(
+                    f"there is no {source.path!r} below the root of datasets", where="spec.dataset.path"
+                )
+        elif source.catalog is not None:
+            if source.catalog.project not in ("", wish.project):
+                raise InvalidSpecError(
+                    f"a run of project {wish.project} reads datasets of its own project, not of {source.catalog.project}",
+                    where="spec.dataset.catalog.project",
+                )
+            self.stores.datasets(wish.project).version(source.catalog.name, source.catalog.version or "latest")
+        elif source.run is not None and source.run.run_id:
+            self.stores.of(wish.project).find(source.run.run_id)
 
     def _row(self, run_id: str) -> RunRow:
         if not run_id:
