@@ -151,7 +151,7 @@ def tell_verdict(executed: Any, why_nothing: str, ending: Ending, flags: dict[st
     identifier = executed.run.manifest.run_id[:8]
     named = f" ({flags['name']})" if flags.get("name") else ""
     if executed.interrupted:
-        say(f"stopped; continue with the same command, or: evalsi runs resume {identifier}")
+        say(f"stopped; every answer is kept; continue with the same command, or: evalsi runs resume {identifier}")
         return 130
     if executed.budget_reached is not None:
         say(f"stopped early: {executed.budget_reached}; what was not asked is CANCELLED")
