@@ -13,6 +13,8 @@ from evalsi.schema.method import METHODS
 from tests.server.running_server import RunningServer, running_server, wait_until
 
 QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck), "phases": [Phase.generate]}
+STREAMED = {method.path for method in METHODS if method.client_streams}
+"""Their bodies are lines of JSON or files, which the generator of requests cannot write; other tests do."""
 SERVICES = sorted({method.service.rpartition(".")[2] for method in METHODS})
 KINDS = ["application/json", "application/proto", "application/connect+json", "application/connect+proto",
          "application/grpc-web+proto", "application/grpc-web-text", "text/plain"]  # fmt: skip
@@ -40,7 +42,7 @@ def test_no_request_that_fits_the_description_breaks_the_server(attacked: Runnin
     chosen = [one for one in operations if (one.method.upper(), one.path) in mine]
     assert len(chosen) == len(mine)
     for operation in chosen:
-        if operation.path.endswith(":watch"):
+        if operation.path in STREAMED or operation.path.endswith(":watch"):
             continue  # one that is found does not end; those that are not are in the tests of bodies
 
         @given(case=operation.as_strategy())

@@ -31,6 +31,7 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
             """
         )
         (folder / "sets").mkdir()
+        (folder / "sets" / "none.jsonl").write_text("{")
         (folder / "sets" / "data.jsonl").write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
         env = {"JUDGE_KEY": "sk-of-nobody", "EVALSI_CACHE_DIR": str(folder / "cache")}
         with running_server(folder, ("--config", "evalsi.yaml"), env) as server:
@@ -119,7 +120,7 @@ def test_an_idle_server_has_few_processes_and_uses_next_to_nothing(tmp_path: Pat
         pids = [server.process.pid, *children]
         before = cpu_s(pids)
         time.sleep(10)
-        assert cpu_s(pids) - before < 0.15
+        assert cpu_s(pids) - before < 0.5
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reas
 
 ROWS = 50_000
 CLIENTS = 8
-MOST_GROWTH_BYTES = 48 << 20
+MOST_GROWTH_BYTES = 96 << 20
 """Of 8 answers of some 20 MB each."""
 
 
