@@ -91,7 +91,9 @@ def score(spec: str, data: str, output: str | None, limit: int | None, server: s
     gated = sum(reward.gated for reward in found)
     say(f"{len(found)} rollouts: {mean}, {gated} stopped by a gate, {len(found) - len(totals)} without a reward")
     if not totals:
-        raise NothingScoredError("no rollout has a reward", hint="the rows say why, in `parts`; is the reference there?")
+        raise NothingScoredError(
+            "no rollout has a reward", hint="the rows say why, in `parts`; is the reference there?"
+        )
 
 
 @rewards.command()

@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from evalsi.cli.terminal import open_standard_streams
+from evalsi.core.parent_process import die_with
 
 _PASSED_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
 _SENT_BY_KERNEL = 0x80
-_PR_SET_PDEATHSIG = 1
 
 _LOADS_CODE_OF_OTHERS = frozenset({"eval", "run", "rescore", "runs", "catalog", "judge", "doctor"})
 
@@ -58,7 +58,7 @@ def run_watched(work: Callable[[], int]) -> int:
 
 
 def _work(work: Callable[[], int], watcher: int, ending: int) -> int:
-    _die_with(watcher)
+    die_with(watcher, status=1)
     _keep_alive()
     status = 1
     try:
@@ -86,14 +86,6 @@ def _die_of(number: int) -> None:
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
-
-
-def _die_with(watcher: int) -> None:
-    import ctypes
-
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != watcher:
-        os._exit(1)
 
 
 def _keep_alive() -> None:

@@ -6,7 +6,6 @@ with its parent or when it is killed.
 """
 
 import contextlib
-import ctypes
 import faulthandler
 import os
 import resource
@@ -19,8 +18,9 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
+from evalsi.core.parent_process import die_with
+
 _HEADER = struct.Struct("<I")
-_PR_SET_PDEATHSIG = 1
 _LEFT_BEHIND = weakref.WeakSet["ForkedProcess"]()
 """Those whose sockets a new fork would inherit: a copy held there would hide the parent's death from them."""
 
@@ -115,10 +115,7 @@ def _become_worker(parent: int, memory_mib: int) -> None:  # pragma: no cover - 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(0)
+    die_with(parent)
     limit = memory_mib << 20
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))

@@ -10,7 +10,7 @@ import socket
 import struct
 from collections.abc import Awaitable, Callable
 
-from evalsi.worker.parent import die_with
+from evalsi.core.parent_process import die_with
 
 _HEADER = struct.Struct("<I")
 

@@ -1,24 +1,11 @@
-"""The tie between a worker and the server that started it: a worker never outlives its server."""
+"""What a worker hears from the server that started it: there is work, or the end has come."""
 
-import ctypes
 import os
-import signal
-import sys
 import threading
 from dataclasses import dataclass, field
 
-_PR_SET_PDEATHSIG = 1
 GRACE_S = 5.0
 """How long a worker has to put its work back when it is told to stop."""
-
-
-def die_with(parent: int) -> None:
-    """Has the system kill this process when `parent` ends, however it ends."""
-    if sys.platform != "linux":
-        return
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(0)
 
 
 @dataclass(frozen=True)

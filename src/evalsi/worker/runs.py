@@ -15,10 +15,11 @@ from collections.abc import Sequence
 import msgspec
 
 from evalsi.core.log_line import LogLines
+from evalsi.core.parent_process import die_with
 from evalsi.settings import Settings
 from evalsi.wiring.accounts import RunNews
 from evalsi.wiring.run_work import RunWork, RunWorkerOrder, serve_runs
-from evalsi.worker.parent import die_with, heard_on
+from evalsi.worker.parent import heard_on
 
 
 def main(arguments: Sequence[str]) -> int:
