@@ -8,7 +8,10 @@ unexport PYTHONDONTWRITEBYTECODE  # tests start hundreds of processes; compiling
 UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 RUN := $(UV) run --frozen --no-sync
 
-.PHONY: help setup demo test grpo check quick format generate generated lint types layers clean
+# Many tests wait: for a process that was killed, a lease, a server. Twice as many workers as processors use that time.
+PARALLEL = -n $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN)) --dist loadgroup
+
+.PHONY: help setup demo test thorough grpo check quick format generate generated lint types changed-types layers clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,7 +29,10 @@ demo: setup  ## Score a shipped dataset, print the table, write the report
 	$(RUN) bash examples/demo/run.sh
 
 test: setup  ## Every test, with the same generated inputs each time (`make quick` draws new ones)
-	$(RUN) pytest -n auto --dist loadgroup --hypothesis-profile=ci
+	$(RUN) pytest $(PARALLEL) --hypothesis-profile=ci
+
+thorough: setup  ## Every test, and those that repeat go on for long: many more kills, minutes of hammering
+	EVALSI_THOROUGH=1 $(RUN) pytest $(PARALLEL) --hypothesis-profile=quick
 
 grpo: .grpo/.ready  ## Train a tiny model with TRL's GRPO and rewards from sandboxed code (its own environment, with torch)
 	.grpo/bin/python -m pytest tests/trainers -q -s
@@ -36,11 +42,14 @@ grpo: .grpo/.ready  ## Train a tiny model with TRL's GRPO and rewards from sandb
 	.grpo/bin/pip install --quiet --requirement tools/grpo-requirements.txt --editable '.[math,sandbox]'
 	@touch $@
 
-check: setup  ## Everything a change must pass in under a minute (on two idle cores), side by side
-	@$(MAKE) --no-print-directory -j 4 --output-sync=target lint types layers generated quick
+check: setup  ## What a change must pass, in under a minute on two idle cores: quick tests, and the types it touches
+	@$(MAKE) --no-print-directory -j 3 --output-sync=target lint changed-types layers generated quick
 
 quick: setup
-	$(RUN) pytest -n auto --dist loadgroup -m "not slow" -q
+	$(RUN) pytest -n auto --dist loadgroup -m "not slow" -q --hypothesis-profile=quick $(addprefix --ignore=,$(shell grep -v '^\#' tests/slow_files.txt))
+
+changed-types: setup  # those of the files that differ from origin/main, and of what imports them; `make types` has all
+	$(RUN) python tools/changed_modules.py | xargs -r $(RUN) pyright
 
 lint: setup
 	$(RUN) ruff check . && $(RUN) ruff format --check .
@@ -55,11 +64,13 @@ generate: setup  ## Write the schema types, JSON Schema and reference pages agai
 	$(RUN) python tools/generate_schema.py
 	$(RUN) python tools/generate_reference.py
 	$(RUN) python tools/generate_notices.py
+	$(RUN) python tools/generate_dashboard.py
 
 generated: setup
 	$(RUN) python tools/generate_schema.py --check
 	$(RUN) python tools/generate_reference.py --check
 	$(RUN) python tools/generate_notices.py --check
+	$(RUN) python tools/generate_dashboard.py --check
 
 format: setup  ## Format and fix what can be fixed
 	$(RUN) ruff format . && $(RUN) ruff check --fix .

@@ -7,6 +7,7 @@ stay where it was.
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -101,7 +102,7 @@ def measure(database: Path, metric: str) -> None:
     from evalsi.analyze.run_database import run_database
     from evalsi.analyze.slice_metric import slice_metric
     from evalsi.settings import Settings
-    from evalsi.wiring import chosen_runs
+    from evalsi.wiring.choosing_runs import chosen_runs
 
     settings = Settings.from_environment()
     marks = {"import_s": time.perf_counter() - started}
@@ -151,6 +152,7 @@ def main() -> None:
             capture_output=True,
             text=True,
             cwd=folder,
+            env={key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"},
         )
         wall_s = time.perf_counter() - started
         facts = {

@@ -37,7 +37,7 @@ WORDS = [
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     arguments.add_argument("--records", type=int, default=100_000)
     arguments.add_argument("--file", type=Path)
     chosen = arguments.parse_args()

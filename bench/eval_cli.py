@@ -51,7 +51,8 @@ def main() -> None:
 def measure(command: str, data: Path, folder: Path) -> tuple[float, float, float]:
     """Wall seconds, CPU seconds and peak MB of one call with its children."""
     results = folder / "results.json"
-    environment = {**os.environ, "EVALSI_DIR": str(folder / f"store-{time.monotonic_ns()}")}
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    environment |= {"EVALSI_DIR": str(folder / f"store-{time.monotonic_ns()}")}
     call = [command, "eval", "--data", str(data), "--evaluators", EVALUATORS, "--output", str(results), "--quiet"]
     started = time.perf_counter()
     process = subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)

@@ -244,7 +244,8 @@ def resume(folder: Path, samples: int = 1_000_000, left: int = 1000) -> None:
     shutil.rmtree(folder / ".evalsi", ignore_errors=True)
     try:
         write_work(folder, samples, base_url=url)
-        environment = {**os.environ, "BENCH_KEY": "none", "EVALSI_DIR": str(folder / ".evalsi")}
+        environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+        environment |= {"BENCH_KEY": "none", "EVALSI_DIR": str(folder / ".evalsi")}
         command = [*OURS, "run", "-f", "run.json", "--quiet", "--concurrency", "64"]
         first = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -5,6 +5,7 @@ python bench/server_ready.py [starts]
 
 import http.client
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -12,12 +13,15 @@ import tempfile
 import time
 from pathlib import Path
 
+COMPILED = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+"""Modules are compiled, as those of installed programs are."""
+
 
 def ready_s(folder: Path, port: int) -> float:
     """Seconds from the start of the process to the first answer that it is ready."""
     command = [sys.executable, "-m", "evalsi", "serve", "--listen", f"127.0.0.1:{port}", "--data-dir", str(folder)]
     begun_s = time.perf_counter()
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=COMPILED)
     try:
         while True:
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)

@@ -1,5 +1,6 @@
 """The command line as tests use it: as a process of its own, or in this one where nothing needs a process."""
 
+import io
 import json
 import os
 import subprocess
@@ -80,6 +81,26 @@ def evalsi_here(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ended:
     status = run(arguments)
     said = capsys.readouterr()
     return Ended(status, said.out, said.err)
+
+
+class _Terminal(io.StringIO):
+    """Standard output as a terminal has it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def evalsi_shown(monkeypatch: pytest.MonkeyPatch, width: int | None, *arguments: str) -> str:
+    """What `evalsi` writes in this process to a terminal that is so wide, without colours; None is a pipe."""
+    stream = io.StringIO() if width is None else _Terminal()
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", stream)
+        patched.setenv("NO_COLOR", "1")
+        patched.setenv("TERM", "dumb")
+        if width is not None:
+            patched.setenv("COLUMNS", str(width))
+        assert run(arguments) in (0, 3), arguments
+    return stream.getvalue()
 
 
 def write_jsonl(path: Path, rows: Sequence[Mapping[str, Any]] = DATA) -> Path:

@@ -1,11 +1,33 @@
 """A folder with a small dataset, and the command line called inside it."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.command_line import Ended, environment, evalsi_here, write_jsonl
+
+# Read when gRPC is first used, by whichever test: with its handlers, processes that later tests fork end before they begin.
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+
+# New inputs each time, like the usual profile; how long one takes says more about what else the machine does.
+settings.register_profile("quick", deadline=None)
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share something made once for their file run on one process, or each process would make it again."""
+    sharing = {item.path for item in items if isinstance(item, pytest.Function) and _shares_something(item)}
+    for item in items:
+        if item.path in sharing and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
+def _shares_something(item: pytest.Function) -> bool:
+    fixtures = item._fixtureinfo.name2fixturedefs  # pytest tells nobody the scope of a fixture  # pyright: ignore[reportPrivateUsage]
+    return any(found[-1].scope == "module" for found in fixtures.values())
 
 
 @pytest.fixture

@@ -114,8 +114,11 @@ def commands_below(command: click.Command, path: list[str]) -> Iterator[tuple[li
     if not isinstance(command, click.Group):
         yield path, command
         return
-    for inner in command.commands.values():
-        yield from commands_below(inner, [*path, inner.name or ""])
+    context = click.Context(command)
+    for name in dict.fromkeys((*command.commands, *command.list_commands(context))):  # in the order of the source
+        inner = command.get_command(context, name)
+        assert inner is not None
+        yield from commands_below(inner, [*path, name])
 
 
 def help_of(command: click.Command) -> list[str]:
@@ -190,7 +193,7 @@ def setting_documents() -> Iterator[str]:
     """The docstrings of settings that are read from the environment, in the order of the source."""
     tree = ast.parse(inspect.getsource(evalsi.settings.local))
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    for name in ("Settings", "JudgeDefaults", "SandboxSettings"):
+    for name in ("Settings", "JudgeDefaults", "SandboxSettings", "RemoteSandboxSettings"):
         for node in classes[name].body:
             if (
                 isinstance(node, ast.Expr)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from render_methods import snake
 from render_structs import NOTICE, docstring
-from schema_model import Method, Schema
+from schema_model import PACKAGE, Method, Schema
 
 DOC = """Every method of every service as a typed call, async and sync.
 
@@ -49,6 +49,7 @@ def render_client(schema: Schema) -> str:
     named = [
         (f"{service.name}/{method.name}", method)
         for file in schema.files
+        if file.package == PACKAGE
         for service in file.services
         for method in service.methods
     ]

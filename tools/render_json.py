@@ -85,7 +85,7 @@ def render_file(message: MessageType) -> Iterator[str]:
     yield "    d: dict[str, Any] = {}"
     for field in message.fields:
         name = f"{field.name}_ms" if field.measured else field.name
-        numeric = field.kind in ("bool", "int32", "int64", "double")
+        numeric = field.kind in ("bool", "int32", "uint32", "int64", "double")
         if field.shape == "optional":
             yield from when_present(field, name, "file")
         elif field.shape == "plain" and numeric:

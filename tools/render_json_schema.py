@@ -13,11 +13,14 @@ DOCUMENTS = ("Record", "RunSpec", "ResultsFile", "EvaluatorManifest", "EvaluateR
 BASE = "https://evals.si/schema/v1alpha1/"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DURATION = r"^\s*-?([0-9]+(\.[0-9]+)?(h|ms|us|m|s))+\s*$"
+ALSO_TEXT = frozenset({"Content", "EvaluatorRef"})
+"""Messages that a text alone stands for: what it says, and the reference. As `json_reader` reads them."""
 PLAIN: dict[Kind, dict[str, Any]] = {
     "string": {"type": "string"},
     "bytes": {"type": "string", "contentEncoding": "base64"},
     "bool": {"type": "boolean"},
     "int32": {"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1},
+    "uint32": {"type": "integer", "minimum": 0, "maximum": 2**32 - 1},
     "int64": {"type": ["integer", "string"], "pattern": "^-?[0-9]{1,19}$"},
     "double": {"type": "number"},
     "value": {},
@@ -99,7 +102,7 @@ def message_schema(message: MessageType) -> dict[str, Any]:
             properties[f"{field.name}_ms"] = in_ms
             properties[f"{field.json_name}Ms"] = {"$ref": f"#/$defs/{message.name}/properties/{field.name}_ms"}
     built: dict[str, Any] = {
-        "type": "object",
+        "type": ["object", "string"] if message.name in ALSO_TEXT else "object",
         "description": message.doc,
         "properties": properties,
         "additionalProperties": False,

@@ -7,6 +7,7 @@ import json
 import re
 from typing import Any
 
+from render_json_schema import ALSO_TEXT
 from schema_model import EnumType, Field, Kind, MessageType, Method, Schema
 
 PLAIN: dict[Kind, dict[str, Any]] = {
@@ -14,6 +15,7 @@ PLAIN: dict[Kind, dict[str, Any]] = {
     "bytes": {"type": "string", "contentEncoding": "base64"},
     "bool": {"type": "boolean"},
     "int32": {"type": "integer", "format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1},
+    "uint32": {"type": "integer", "format": "int64", "minimum": 0, "maximum": 2**32 - 1},
     "int64": {"type": "integer", "format": "int64", "minimum": -(2**63), "maximum": 2**63 - 1},
     "double": {"type": "number", "format": "double"},
     "value": {},
@@ -54,8 +56,9 @@ def render_openapi(schema: Schema, version: str) -> str:
             for method in service.methods:
                 if method.route is None:
                     continue
-                operation = render_operation(service.name, method, messages, enums)
-                paths.setdefault(method.route.path, {})[method.route.verb.lower()] = operation
+                for path in filter(None, (method.route.path, method.route.also)):
+                    operation = render_operation(service.name, method, path, messages, enums)
+                    paths.setdefault(path, {})[method.route.verb.lower()] = operation
                 wanted += [method.request, method.response]
     document = {
         "openapi": "3.1.0",
@@ -73,19 +76,19 @@ def render_openapi(schema: Schema, version: str) -> str:
 
 
 def render_operation(
-    service: str, method: Method, messages: dict[str, MessageType], enums: dict[str, EnumType]
+    service: str, method: Method, path: str, messages: dict[str, MessageType], enums: dict[str, EnumType]
 ) -> dict[str, Any]:
     route = method.route
     assert route is not None
     request = messages[method.request]
-    places = re.findall(r"\{(\w+)\}", route.path)
+    places = re.findall(r"\{(\w+)\}", path)
     source = request
     if route.raw and method.client_streams:
         source = messages[next(field.type_name for field in request.fields if field.kind == "message")]
     known = {field.name: field for field in source.fields}
     parameters = [parameter(known[name], "path", enums) for name in places]
     operation: dict[str, Any] = {
-        "operationId": f"{service}_{method.name}",
+        "operationId": f"{service}_{method.name}" + ("" if path == route.path else "_also"),
         "tags": [service],
         "summary": method.doc.split(". ")[0].rstrip("."),
         "description": f"{method.doc}\n\nNeeds the permission `{method.action}`.",
@@ -115,7 +118,10 @@ def render_operation(
     if parameters:
         operation["parameters"] = parameters
     operation["responses"] = {
-        "200": {"description": messages[method.response].doc, "content": answer_content(method)},
+        "201" if method.client_streams and route.raw else "200": {
+            "description": messages[method.response].doc,
+            "content": answer_content(method),
+        },
         "default": {
             "description": "The call failed.",
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
@@ -129,6 +135,8 @@ def answer_content(method: Method) -> dict[str, Any]:
     if not method.server_streams:
         return {"application/json": {"schema": {"$ref": f"#/components/schemas/{method.response}"}}}
     if method.route.raw:
+        if method.route.raw_type:
+            return {method.route.raw_type: {"schema": {"type": "string", "contentEncoding": "binary"}}}
         return {"application/x-ndjson": {"schema": {"type": "string"}}}
     text = {"schema": {"type": "string", "description": f"{method.response} in each event or line."}}
     return {"text/event-stream": text, "application/x-ndjson": text}
@@ -183,7 +191,7 @@ def message_schema(message: MessageType) -> dict[str, Any]:
             one = {"type": "object", "additionalProperties": one}
         properties[field.json_name] = one | {"description": field.doc}
     built: dict[str, Any] = {
-        "type": "object",
+        "type": ["object", "string"] if message.name in ALSO_TEXT else "object",
         "description": message.doc,
         "properties": properties,
         "additionalProperties": False,

@@ -10,6 +10,7 @@ TYPES: dict[Kind, str] = {
     "bytes": "bytes (base64)",
     "bool": "boolean",
     "int32": "integer (32 bits)",
+    "uint32": "whole number (32 bits)",
     "int64": "integer (64 bits)",
     "double": "number",
     "value": "any JSON value",
@@ -31,10 +32,13 @@ The same rules hold in request bodies, spec files and record files:
   in milliseconds under its name with `_ms`: `latency_ms`, `duration_ms`.
 - A time is text with its zone: `"2026-01-31T12:00:00Z"`. Bytes are base64 text. A 64-bit integer may be written as text.
 - `null` is the same as leaving a field out, except where any JSON value is allowed.
+- A text stands for content, `"input": "What is 2 + 2?"`, and for an evaluator or a part of a reward, by its reference.
 - *Optional* fields tell absent from zero. Of fields marked *one of*, at most one is set.
 
-Answers over REST use `lowerCamelCase` and full enum names, and print every zero, `false` and empty list. Files use
-`snake_case` and words, and leave out what is empty.
+Answers over REST use `lowerCamelCase` and full enum names, and print every zero, `false`, empty text and empty list. What an answer
+lacks is an optional field or a message that nobody knows (the `mean` of a metric that was scored nowhere), or a choice that was
+not made (a `number` beside `passed`): missing is unknown, and never zero. Files and `--format json` use `snake_case` and words,
+print every number and boolean, and leave out texts, lists and objects that are empty.
 """
 
 
@@ -72,7 +76,10 @@ def service_section(schema: Schema, service: Service) -> Iterator[str]:
     for method in service.methods:
         request = ("stream of " if method.client_streams else "") + link(schema, method.request)
         response = ("stream of " if method.server_streams else "") + link(schema, method.response)
-        rest = f"`{method.route.verb} {method.route.path}`" if method.route else ""
+        route = method.route
+        rest = f"`{route.verb} {route.path}`" if route else ""
+        if route and route.also:
+            rest += f", `{route.verb} {route.also}`"
         yield f"| `{method.name}` | {request} | {response} | {rest} | `{method.action}` | {cell(method.doc)} |"
 
 

@@ -11,11 +11,14 @@ NOTICE = "# Generated from {source} by tools/generate_schema.py. Edit the source
 STRUCT = (
     "msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True"
 )
+READABLE = {"Reward": "evalsi.schema.reward_text.ReadableReward"}
+"""Types that people print, and the class written by hand that says how they read."""
 TYPES: dict[Kind, str] = {
     "string": "str",
     "bytes": "bytes",
     "bool": "bool",
     "int32": "Int32",
+    "uint32": "Uint32",
     "int64": "Int64",
     "double": "float",
     "value": "JsonValue",
@@ -28,12 +31,13 @@ ZEROS: dict[Kind, str] = {
     "bytes": 'b""',
     "bool": "False",
     "int32": "0",
+    "uint32": "0",
     "int64": "0",
     "double": "0.0",
     "object": "{}",
 }
 INNER_DOC = "What the generator writes in Python. Import from `evalsi.schema`, which exports every type."
-ALIASES = ("Int32", "Int64", "JsonObject", "JsonValue", "Seconds", "Timestamp")
+ALIASES = ("Int32", "Int64", "JsonObject", "JsonValue", "Seconds", "Timestamp", "Uint32")
 
 
 def render_structs(schema: Schema) -> dict[str, str]:
@@ -76,6 +80,10 @@ def render_module(schema: Schema, file: SchemaFile) -> str:
         head.append(f"from evalsi.schema.scalar_types import {', '.join(used)}")
     if file.enums:
         head.append("from evalsi.schema.schema_enum import SchemaEnum")
+    for message in file.messages:
+        if message.name in READABLE:
+            place, _, name = READABLE[message.name].rpartition(".")
+            head.append(f"from {place} import {name}")
     head += ["", "__all__ = [", *(f'    "{name}",' for name in names), "]"]
     return squeeze("\n".join(head)) + "\n" + text + "\n"
 
@@ -96,7 +104,8 @@ def render_enum(enum: EnumType) -> Iterator[str]:
 
 
 def render_struct(message: MessageType, *, untracked: bool) -> Iterator[str]:
-    yield f"class {message.name}({STRUCT}{', gc=False' if untracked else ''}):"
+    readable = READABLE.get(message.name, "").rpartition(".")[2]
+    yield f"class {message.name}({f'{readable}, ' if readable else ''}{STRUCT}{', gc=False' if untracked else ''}):"
     doc = message.doc
     for name, comment in message.oneofs.items():
         members = ", ".join(f"`{field.name}`" for field in message.fields if field.oneof == name)

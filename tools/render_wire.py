@@ -13,7 +13,7 @@ from schema_model import Field, MessageType, Schema
 WIRE_DOC = "The binary form of the schema. Generated; used through `evalsi.schema.proto_codec` only."
 TO_DOC = "From each Struct to protobuf's object: `fill_<Message>(struct, wire)` sets what is not zero."
 FROM_DOC = "From protobuf's object to each Struct: `read_<Message>(wire)`. An enum number that is not known reads as UNSPECIFIED."
-SCALARS = ("string", "bytes", "bool", "int32", "int64", "double")
+SCALARS = ("string", "bytes", "bool", "int32", "uint32", "int64", "double")
 
 
 def render_wire(schema: Schema) -> dict[str, bytes]:
@@ -37,6 +37,11 @@ def render_to_wire(schema: Schema) -> str:
         "FILLS: dict[str, Callable[[Any, Any], None]] = {",
         *(f'    "{name}": fill_{name},' for name in sorted(schema.messages())),
         "}",
+        "",
+        "FULL_NAMES = {",
+        *(f'    "{name}": "{message.full_name}",' for name, message in sorted(schema.messages().items())),
+        "}",
+        '"""What each message is called on the wire."""',
     ]
     return "\n".join(lines) + "\n"
 

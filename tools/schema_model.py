@@ -28,6 +28,7 @@ Kind = Literal[
     "bytes",
     "bool",
     "int32",
+    "uint32",
     "int64",
     "double",
     "enum",
@@ -44,6 +45,7 @@ SCALARS: dict[int, Kind] = {
     FieldDescriptorProto.TYPE_BYTES: "bytes",
     FieldDescriptorProto.TYPE_BOOL: "bool",
     FieldDescriptorProto.TYPE_INT32: "int32",
+    FieldDescriptorProto.TYPE_UINT32: "uint32",
     FieldDescriptorProto.TYPE_INT64: "int64",
     FieldDescriptorProto.TYPE_DOUBLE: "double",
     FieldDescriptorProto.TYPE_ENUM: "enum",
@@ -57,6 +59,9 @@ WELL_KNOWN: dict[str, Kind] = {
 }
 # Times that are measured rather than set. Files have always carried them as numbers of milliseconds, `latency_ms`.
 MEASURED_TIMES = ("latency", "duration")
+PACKAGE = "evalsi.v1alpha1"
+"""The package of the server. Others are protocols of their own: their names are exported with the name of the package before
+them, and their methods stand in a table of their own."""
 OPTIONS = "evalsi.options.v1alpha1"
 """What methods say about themselves; read here, and no part of the types."""
 # Numbers of fields inside descriptor.proto, by which comments are addressed.
@@ -112,6 +117,9 @@ class Route:
     path: str
     body: str
     raw: str
+    raw_type: str
+    also: str
+    """Another path with the same verb; empty for none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +221,9 @@ class OptionsReader:
             return None, action
         route = options.Extensions[self._route]
         verb = route.WhichOneof("address")
-        return Route(verb=verb.upper(), path=getattr(route, verb), body=route.body, raw=route.raw), action
+        address = getattr(route, verb)
+        shape = {"body": route.body, "raw": route.raw, "raw_type": route.raw_type, "also": route.also}
+        return Route(verb=verb.upper(), path=address, **shape), action
 
 
 def read_file(file: FileDescriptorProto, source: str, options: OptionsReader) -> SchemaFile:
@@ -234,7 +244,7 @@ def read_file(file: FileDescriptorProto, source: str, options: OptionsReader) ->
     )
     enums = tuple(
         EnumType(
-            name=enum.name,
+            name=python_name(f"{file.package}.{enum.name}"),
             doc=comments.get((ENUM, index), ""),
             members=tuple(
                 EnumMember(
@@ -268,8 +278,8 @@ def read_method(service: str, method: MethodDescriptorProto, doc: str, options: 
     route, action = options.read(service, method)
     return Method(
         name=method.name,
-        request=last_part(method.input_type),
-        response=last_part(method.output_type),
+        request=python_name(method.input_type),
+        response=python_name(method.output_type),
         client_streams=method.client_streaming,
         server_streams=method.server_streaming,
         safe=method.options.idempotency_level == MethodOptions.NO_SIDE_EFFECTS,
@@ -294,7 +304,7 @@ def read_message(file: FileDescriptorProto, index: int, comments: dict[tuple[int
         raise SystemExit(f"{file.name}: {message.name} nests a type; put it beside the message")
     real_oneofs = {one.oneof_index for one in message.field if one.HasField("oneof_index") and not one.proto3_optional}
     return MessageType(
-        name=message.name,
+        name=python_name(f"{file.package}.{message.name}"),
         full_name=f"{file.package}.{message.name}",
         doc=comments.get((MESSAGE, index), ""),
         oneofs={message.oneof_decl[i].name: comments.get((MESSAGE, index, MESSAGE_ONEOF, i), "") for i in real_oneofs},
@@ -331,7 +341,7 @@ def read_field(
         number=one.number,
         kind=kind,
         shape=shape,
-        type_name=last_part(typed.type_name) if kind in ("enum", "message") else "",
+        type_name=python_name(typed.type_name) if kind in ("enum", "message") else "",
         oneof=message.oneof_decl[one.oneof_index].name if in_oneof else "",
         doc=doc,
         measured=kind == "duration" and one.name in MEASURED_TIMES,
@@ -340,6 +350,15 @@ def read_field(
 
 def is_message(kind: Kind) -> bool:
     return kind in ("message", "value", "object", "duration", "timestamp")
+
+
+def python_name(full_name: str) -> str:
+    """What a message or enum is called in Python: its own name, after that of a package other than the server's."""
+    *package, name = full_name.removeprefix(".").split(".")
+    if package[0] != "evalsi" or ".".join(package) == PACKAGE:
+        return name
+    area = package[1].capitalize()
+    return name if name.startswith(area) else area + name
 
 
 def last_part(dotted: str) -> str:

@@ -23,13 +23,15 @@ echo
 echo "== is birch better than aster? (on the metric that was chosen before looking) =="
 evalsi compare aster birch --metric correctness --flips 2 --report "$out/report.html"
 
+command=$(command -v evalsi)
+command=${command#"$PWD"/}  # make runs this with .venv/bin in front, a shell of yours does not
 cat <<TEXT
 
 The report: $out/report.html (one file, open it in a browser)
 
 Try next:
-  EVALSI_DIR=$out/.evalsi evalsi runs list
-  EVALSI_DIR=$out/.evalsi evalsi report birch -o $out/birch.md
-  evalsi eval --data $data/birch.jsonl --evaluators exact-match --where 'metadata.topic == "billing"'
-  evalsi init my-evals && cd my-evals
+  EVALSI_DIR=$out/.evalsi $command runs list
+  EVALSI_DIR=$out/.evalsi $command report birch -o $out/birch.md
+  $command eval --data $data/birch.jsonl --evaluators exact-match --where 'metadata.topic == "billing"'
+  $command init my-evals
 TEXT

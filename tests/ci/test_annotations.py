@@ -134,6 +134,7 @@ def test_a_log_that_is_made_inert_holds_no_command(text: str) -> None:
         st.text() | st.sampled_from(HOSTILE), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
     )
 )
+@pytest.mark.slow
 def test_inert_json_says_the_same(value: object) -> None:
     assert json.loads(inert_log(json.dumps(value, ensure_ascii=False, indent=2))) == value
 

@@ -97,8 +97,8 @@ def test_runs_are_chosen_by_name_label_number_and_file(capsys: pytest.CaptureFix
 
 def test_a_kept_database_is_filled_once_and_opens_anywhere(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "kept.duckdb"
-    assert "2 runs read, 0 there already" in evalsi_here(capsys, "analyze", "query", BY_NAME, "--db", str(path)).err
-    assert "0 runs read, 2 there already" in evalsi_here(capsys, "analyze", "query", BY_NAME, "--db", str(path)).err
+    assert "2 runs read, 0 already there" in evalsi_here(capsys, "analyze", "query", BY_NAME, "--db", str(path)).err
+    assert "0 runs read, 2 already there" in evalsi_here(capsys, "analyze", "query", BY_NAME, "--db", str(path)).err
     import duckdb
 
     with duckdb.connect(str(path), read_only=True) as connection:

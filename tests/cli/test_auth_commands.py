@@ -2,21 +2,30 @@
 
 import json
 import stat
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from evalsi.settings.server import AuthSettings, ServerSettings
-from tests.access.served_auth import Served, served_auth
 from tests.command_line import Ended, evalsi
+from tests.server.running_server import RunningServer, running_server
 
-ASKING = ServerSettings(auth=AuthSettings())
+
+@contextmanager
+def asking_server(folder: Path) -> Generator[RunningServer]:
+    """A server over the store in `folder` that asks everybody for a key."""
+    (folder / "evalsi.yaml").write_text("data_dir: .\nauth: {}\n", encoding="utf-8")
+    with running_server(folder, ("--config", "evalsi.yaml")) as served:
+        yield served
 
 
-def command(served: Served | None, folder: Path, *arguments: str, key: str = "", stdin: str | None = None) -> Ended:
+def command(
+    served: RunningServer | None, folder: Path, *arguments: str, key: str = "", stdin: str | None = None
+) -> Ended:
     env = {"EVALSI_DIR": str(folder), "EVALSI_CREDENTIALS": str(folder / "kept" / "credentials")}
     if served is not None:
-        env["EVALSI_SERVER"] = served.address
+        env["EVALSI_SERVER"] = f"http://{served.address}"
     if key:
         env["EVALSI_API_KEY"] = key
     return evalsi(*arguments, cwd=folder, env=env, stdin=stdin)
@@ -33,9 +42,10 @@ def test_the_first_key_is_made_without_a_server_and_opens_it(tmp_path: Path) -> 
     root = first_key(tmp_path)
     again = command(None, tmp_path, "auth", "keys", "create", "root", "--role", "*=owner", "--local")
     assert (again.status, "already" in again.err) == (1, True)
-    with served_auth(tmp_path, ASKING) as served:
+    with asking_server(tmp_path) as served:
         stranger = command(served, tmp_path, "whoami")
         assert (stranger.status, "has no API key" in stranger.err) == (1, True)
+        assert "; evalsi takes its key from EVALSI_API_KEY, else from 'evalsi login'" in stranger.err
         me = json.loads(command(served, tmp_path, "whoami", "--format", "json", key=root).out)
         assert me["owner"] is True
         log = json.loads(command(served, tmp_path, "auth", "audit", "--format", "json", key=root).out)
@@ -45,7 +55,7 @@ def test_the_first_key_is_made_without_a_server_and_opens_it(tmp_path: Path) -> 
 @pytest.mark.slow
 def test_a_key_is_kept_by_login_for_its_server_and_forgotten_by_logout(tmp_path: Path) -> None:
     root = first_key(tmp_path)
-    with served_auth(tmp_path, ASKING) as served:
+    with asking_server(tmp_path) as served:
         wrong = command(served, tmp_path, "login", stdin="evk_" + "x" * 43 + "\n")
         assert (wrong.status, "not accepted" in wrong.err) == (1, True)
         assert command(served, tmp_path, "login", stdin="hunter2\n").status == 2
@@ -55,15 +65,20 @@ def test_a_key_is_kept_by_login_for_its_server_and_forgotten_by_logout(tmp_path:
         kept = tmp_path / "kept" / "credentials"
         assert stat.S_IMODE(kept.stat().st_mode) == 0o600
         assert "key:root" in command(served, tmp_path, "whoami").err
+        assert command(served, tmp_path, "auth", "token").out == f"{root}\n"
         assert command(served, tmp_path, "logout").status == 0
         assert command(served, tmp_path, "whoami").status == 1
+        assert "no key is kept" in command(served, tmp_path, "auth", "token").err
+        assert "key:root" in command(served, tmp_path, "whoami", "--api-key", root).err
+        assert command(served, tmp_path, "auth", "roles", "list", "--token", root).status == 0
+        assert "single sign-on" in command(served, tmp_path, "login", "--browser", stdin=f"{root}\n").err
         assert root not in kept.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
 def test_keys_projects_and_bindings_are_managed_from_the_command_line(tmp_path: Path) -> None:
     root = first_key(tmp_path)
-    with served_auth(tmp_path, ASKING) as served:
+    with asking_server(tmp_path) as served:
 
         def done(*arguments: str, key: str = root) -> str:
             ended = command(served, tmp_path, "auth", *arguments, key=key)
@@ -98,7 +113,7 @@ def test_a_broken_audit_log_ends_with_exit_status_3(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "evalsi.db") as connection:
         connection.execute("UPDATE audit SET body = replace(body, 'root', 'toor')")
     connection.close()
-    with served_auth(tmp_path, ASKING) as served:
+    with asking_server(tmp_path) as served:
         broken = command(served, tmp_path, "auth", "audit", "verify", key=root)
     assert (broken.status, "broken at entry 1" in broken.err) == (3, True)
 

@@ -120,14 +120,40 @@ def test_what_init_writes_runs_as_it_says(cli: Cli, folder: Path) -> None:
     assert "short-enough" in done.stdout
     again = cli("init", "my evals")
     assert again.status == 2
-    assert "is there already" in again.err
+    assert "is already there" in again.err
 
 
+def test_init_writes_through_no_link_that_leads_elsewhere(cli: Cli, folder: Path) -> None:
+    (folder / "run.yaml").symlink_to(folder.parent / "elsewhere.yaml")
+    ended = cli("init", ".")
+    assert (ended.status, "is already there" in ended.err) == (2, True)
+    assert not (folder.parent / "elsewhere.yaml").exists()
+
+
+def test_the_agent_that_init_writes_is_evaluated_by_its_tools(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli("init", "helper", "--template", "agent").status == 0
+    monkeypatch.chdir(folder / "helper")
+    ended = cli("run", "run.yaml", "--format", "json")
+    assert ended.status == 0, ended.err
+    means = {each["metric"]: each.get("mean") for each in json.loads(ended.out)}
+    assert means["tool-call-accuracy.precision"] == 1.0
+    assert means["tool-call-accuracy.recall"] == pytest.approx(5 / 6)
+
+
+@pytest.mark.slow
 def test_doctor_finds_what_is_there_and_what_is_wrong(cli: Cli, folder: Path) -> None:
     checks = {check["name"]: check for check in json.loads(cli("doctor", "--format", "json").out)}
     assert checks["evalsi"]["detail"] == __version__
     assert checks["store"]["state"] == "missing"
     assert checks["judge"]["state"] == "missing"
+    needed = {"server": "extra server", "agent": "sandbox"}
+    for purpose, name in needed.items():
+        found = cli("doctor", "--require", purpose, "--format", "json")
+        states = {check["name"]: check["state"] for check in json.loads(found.out)}
+        there = checks[name]["state"] == "ok"
+        assert (states[name], found.status) == (("ok", 0) if there else ("failed", 1))
     kept(cli, "alpha")
     assert "1 runs" in cli("doctor").out
     (folder / ".evalsi" / "evalsi.db").write_bytes(b"not a database" * 100)
@@ -189,6 +215,33 @@ def test_words_are_completed(tmp_path: Path, words: str, expected: str) -> None:
 def test_the_version_is_printed(cli: Cli, arguments: tuple[str, ...]) -> None:
     ended = cli(*arguments)
     assert (ended.status, ended.out.strip()) == (0, __version__)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("eval", "--dta", "data.jsonl"), "error: no such option '--dta'"),
+        (("eval",), "error: missing option '--data'; see: evalsi eval --help"),
+        (("eval", "--data", "x", "--evaluators", "y", "--format", "foo"), "error: invalid value for '--format': 'foo'"),
+        (("runs", "shw"), "error: no such command 'shw'"),
+        (("run", "a", "b"), "error: got unexpected extra argument (b); see: evalsi run --help"),
+    ],
+)
+def test_a_mistake_in_the_words_of_a_command_is_one_sentence(
+    cli: Cli, arguments: tuple[str, ...], sentence: str
+) -> None:
+    ended = cli(*arguments)
+    assert (ended.status, ended.out) == (2, "")
+    (line,) = ended.err.splitlines()
+    assert line.startswith(sentence)
+    assert "--help" in line
+
+
+def test_who_takes_an_output_for_a_text_is_told_how_to_get_it(cli: Cli, folder: Path) -> None:
+    (folder / "checks.py").write_text("def loud(record):\n    return record.output.isupper()\n")
+    ended = cli("eval", "--data", "data.jsonl", "--evaluators", "./checks.py:loud")
+    assert ended.status == 1
+    assert "evalsi.text_of(record.output)" in ended.err
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -267,3 +320,53 @@ def _definitions() -> list[Any]:
     from evalsi.evaluators.catalog import every_definition
 
     return [each for _, each in every_definition("core")]
+
+
+def test_the_catalog_is_searched_by_words(cli: Cli) -> None:
+    found = cli("catalog", "--search", "JSON schema")
+    assert "core/json-schema" in found.out
+    assert "1 evaluator;" in found.err
+    assert "core/json-valid" in cli("catalog", "--search", "json", "--pack", "core").out
+    assert "no evaluator has nothing and such" in cli("catalog", "--search", "nothing such").err
+
+
+def test_one_command_of_two_names_is_listed_once(cli: Cli) -> None:
+    assert not re.search("^ +get ", cli("traces", "--help").out, re.MULTILINE)
+    assert "Show TRACE" in cli("traces", "get", "--help").out
+
+
+def test_an_empty_answer_is_shown_among_the_records_that_changed(cli: Cli, folder: Path) -> None:
+    kept(cli, "before")
+    rows = [json.loads(line) for line in (folder / "data.jsonl").read_text().splitlines()]
+    rows[0]["output"] = ""
+    (folder / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    kept(cli, "after")
+    assert re.search(r"baseline +Paris\n +candidate +no output", cli("compare", "before", "after").out)
+    assert "- candidate: *no output*" in cli("compare", "before", "after", "--format", "md").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("runs", "list", "--label", "kind=z"), "no run is labelled kind=z; without --label all are listed"),
+        (("runs", "show", "right", "--errors"), "no result is an error"),
+        (("runs", "show", "right", "--failed"), "no verdict failed"),
+        (("runs", "show", "right", "--errors", "--failed"), "no result is an error, and no verdict failed"),
+    ],
+)
+def test_an_empty_answer_says_what_there_is_none_of(
+    cli: Cli, folder: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    (folder / "right.jsonl").write_text(json.dumps({"id": "a", "output": "x", "reference": "x"}))
+    assert cli("eval", "--data", "right.jsonl", "--evaluators", "exact-match", "--name", "right").status == 0
+    ended = cli(*arguments)
+    assert (ended.status, ended.err) == (0, f"{said}\n")
+
+
+def test_who_imports_a_results_file_is_told_what_to_import_and_how_to_write_it(cli: Cli) -> None:
+    kept(cli, "alpha")
+    assert cli("runs", "export", "alpha", "alpha.json").status == 0
+    refused = cli("runs", "import", "alpha.json")
+    assert refused.status != 0
+    assert "'evalsi runs export RUN FILE.zip'" in refused.err
+    assert ".zip, the whole run" in cli("runs", "export", "alpha", "alpha.txt").err

@@ -49,3 +49,12 @@ def test_a_diagnosis_says_why_it_cannot_tell(tmp_path: Path) -> None:
     )
     assert again.status == 2
     assert "did you mean 'step'" in again.err
+
+
+def test_who_brings_other_columns_is_told_which_one_is_missing(tmp_path: Path) -> None:
+    rows = [{"question": "1+1", "answer": "2", "expected": "2"}] * 2
+    (folder_of(tmp_path) / "rollouts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ran = evalsi("rewards", "score", "--spec", "reward.yaml", "--data", "rollouts.jsonl", cwd=tmp_path)
+    assert ran.status == 1
+    assert "most often math-equiv: the record has no output (2 of 2)" in ran.err
+    assert "in `components`" in ran.err

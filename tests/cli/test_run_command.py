@@ -161,6 +161,12 @@ def test_files_are_written_for_flags_and_for_sinks(cli: Cli, folder: Path) -> No
     assert "rows.txt" in refused.err
 
 
+def test_a_sink_that_is_named_is_one_of_a_server(cli: Cli, folder: Path) -> None:
+    refused = cli("run", "-f", str(write_run(folder, sinks=[{"name": "collector"}])))
+    assert (refused.status, asked(folder)) == (2, [])
+    assert "spec.sinks names 'collector', which is a sink of a server, and none is named" in refused.err
+
+
 def test_a_dry_run_asks_nobody_and_warns_of_gates_that_cannot_be_decided(cli: Cli, folder: Path) -> None:
     path = write_run(folder, gates=[gate(stat="CI_LOW", min=0.99)], trials=3)
     ended = cli("run", "-f", str(path), "--dry-run")
@@ -168,6 +174,17 @@ def test_a_dry_run_asks_nobody_and_warns_of_gates_that_cannot_be_decided(cli: Cl
     assert "30" in ended.out
     assert "warning: the gate on exact-match" in ended.err
     assert asked(folder) == []
+
+
+def test_a_plan_says_what_can_be_decided_about_each_figure_of_a_condition(cli: Cli, folder: Path) -> None:
+    one = {"cel": "metric('exact-match').mean >= 0.99"}
+    two = {"cel": "0.5 < metric('exact-match').mean && run.errorRate < 0.1", "name": "two"}
+    ended = cli("run", "-f", str(write_run(folder, gates=[one, two], trials=3)), "--dry-run")
+    assert ended.status == 0, ended.err
+    lines = [" ".join(line.split()) for line in ended.out.splitlines() if line.startswith("gate")]
+    assert lines[0].startswith("gate metric('exact-match').mean >= 0.99 interval about ")
+    assert lines[1].startswith("gate two: mean of exact-match interval about ")
+    assert "the gate on exact-match asks for 0.99" in ended.err
 
 
 def test_the_schema_for_editors_is_printed(cli: Cli) -> None:
@@ -338,3 +355,47 @@ def test_why_nothing_was_scored_is_said_in_the_words_of_a_record(cli: Cli, folde
     ended = cli("run", "-f", str(path))
     assert ended.status == 1
     assert "the index is empty" in ended.err
+
+
+@pytest.mark.parametrize(("flags", "field"), [((), "reference"), (("--dry-run",), "reference"), ((), "input")])
+def test_a_field_that_no_record_has_is_refused_before_anybody_is_asked(
+    cli: Cli, folder: Path, flags: tuple[str, ...], field: str
+) -> None:
+    other = {"input": "question", "reference": "expected"}[field]
+    target = {"connector": "openai-compatible", "base_url": "http://127.0.0.1:9/v1", "model": "m"}
+    path = write_run(folder, evaluators=["contains"], target=target if field == "input" else None)
+    cases = folder / "cases.jsonl"
+    cases.write_text(cases.read_text().replace(f'"{field}"', f'"{other}"'))
+    ended = cli("run", "-f", str(path), *flags)
+    assert ended.status == 2
+    assert f"none of the 10 records has a{'n' if field == 'input' else ''} {field}" in ended.err
+    assert f"other columns are {other}, topic; write mapping: {{{field}: {other}}} under spec.dataset" in ended.err
+    assert asked(folder) == []
+
+
+def test_rows_that_are_partly_without_a_field_are_skipped(cli: Cli, folder: Path) -> None:
+    path = write_run(folder, right=1, wrong=0, extra=[{"id": "x", "input": "say x"}])
+    ended = cli("run", "-f", str(path), "--format", "json")
+    assert ended.status == 0
+    assert len(asked(folder)) == 2
+    assert cli("run", "-f", str(path), "--where", "id == 'x'").status == 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "flags", "said"),
+    [
+        ({}, (), "correctness asks a judge and none was named"),
+        ({"judge": "house"}, (), "there is none called 'house'; under spec, write judge: PROVIDER/MODEL"),
+        ({"judge": {"provider": "anthropic"}}, (), "judges: {house: {provider: openai-compatible"),
+        ({}, ("--judge-base-url", "http://127.0.0.1:9/v1"), "the flags name no whole judge; add --judge-provider"),
+        ({}, ("--judge-provider", "anthropic"), "the flags name no whole judge; add --judge-model"),
+    ],
+)
+def test_a_judge_that_is_not_whole_is_refused_with_what_to_write(
+    cli: Cli, folder: Path, spec: dict[str, Any], flags: tuple[str, ...], said: str
+) -> None:
+    ended = cli("run", "-f", str(write_run(folder, evaluators=["correctness"], **spec)), *flags)
+    assert ended.status == 2
+    assert said in ended.err
+    assert "command-line" not in ended.err
+    assert asked(folder) == []

@@ -14,7 +14,7 @@ from evalsi.engine.columns import ERROR, SCORED
 from evalsi.results.graded_run import GradedRun
 from evalsi.settings import Settings
 from evalsi.testing.stand_in_model import FAILURES, Behaviour, Question, Reply, StandInModel
-from evalsi.wiring import reading_run
+from evalsi.wiring.reading_runs import reading_run
 from tests.cli.run_folder import write_run
 from tests.command_line import Ended, evalsi
 

@@ -1,12 +1,16 @@
 """`evalsi sandbox` as a person uses it: what it prints, and the status it ends with."""
 
+import functools
+import http.server
 import json
+import threading
 from pathlib import Path
 
 import pytest
 
 from evalsi.guest import landlock
 from tests.command_line import evalsi
+from tests.infra.sandbox.test_escapes import missing
 
 pytestmark = [
     pytest.mark.slow,
@@ -22,7 +26,7 @@ def test_probe_names_every_kind_with_its_limits_or_its_reason(tmp_path: Path) ->
     ended = evalsi("sandbox", "probe", "--format", "json", cwd=tmp_path, env=every)
     assert ended.status == 0, ended.err
     rungs = {rung["driver"]: rung for rung in json.loads(ended.out)}
-    assert set(rungs) == {"gvisor", "bubblewrap", "landlock"}
+    assert set(rungs) == {"firecracker", "qemu", "gvisor", "bubblewrap", "landlock"}
     assert rungs["landlock"]["available"]
     for rung in rungs.values():
         assert rung["limits"] if rung["available"] else rung["reason"] and rung["remedy"]
@@ -56,7 +60,7 @@ def test_asking_for_more_than_there_is_runs_nothing_and_says_every_reason(tmp_pa
     asked = ("--min-isolation", "vm", "--", "touch", str(tmp_path / "ran"))
     ended = evalsi("sandbox", "run", *asked, cwd=tmp_path, env=every)
     assert ended.status == 1
-    assert ended.err.startswith("error: no sandbox here reaches level vm: gvisor ")
+    assert ended.err.startswith("error: no sandbox here reaches level vm: firecracker ")
     assert "bubblewrap" in ended.err
     assert "landlock" in ended.err
     assert not (tmp_path / "ran").exists()
@@ -79,3 +83,46 @@ def test_an_image_that_cannot_be_had_is_told_before_anything_runs(tmp_path: Path
     wrong = evalsi("sandbox", "run", "--image", "no such name", "--", "true", cwd=tmp_path)
     assert wrong.status == 2
     assert "names no image" in wrong.err
+
+
+def test_a_sandbox_reaches_what_it_is_allowed_and_says_what_was_refused(tmp_path: Path) -> None:
+    if missing(("bubblewrap",)):
+        pytest.skip(missing(("bubblewrap",)))
+    (tmp_path / "ask.py").write_text(
+        "import sys, urllib.error, urllib.request\n"
+        "for url in sys.argv[1:]:\n"
+        "    try: print(urllib.request.urlopen(url, timeout=20).read().decode())\n"
+        "    except urllib.error.HTTPError as refused: print(refused.code)\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "page.txt").write_text("from the mirror", encoding="utf-8")
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            here = f"http://localhost:{server.server_port}/page.txt"
+            run = (
+                "sandbox",
+                "run",
+                "--allow-host",
+                f"localhost:{server.server_port}",
+                "--copy",
+                "ask.py",
+                "--",
+                "python3",
+                "ask.py",
+            )
+            house = {"EVALSI_SANDBOX_DRIVERS": "bubblewrap", "EVALSI_SANDBOX_EGRESS_NETWORKS": "127.0.0.0/8, ::1/128"}
+            allowed = evalsi(*run, here, "http://example.com/", cwd=tmp_path, env=house)
+            refused = evalsi(*run, here, cwd=tmp_path, env={"EVALSI_SANDBOX_DRIVERS": "bubblewrap"})
+        finally:
+            server.shutdown()
+            serving.join()
+    assert (allowed.status, allowed.out) == (0, "from the mirror\n403\n")
+    assert allowed.err == "network: example.com:80 is not among what this sandbox may reach\n"
+    assert refused.out == "403\n"
+    assert "an address of this machine" in refused.err
+    wrong = evalsi("sandbox", "run", "--allow-host", "*", "--", "true", cwd=tmp_path)
+    assert wrong.status == 2
+    assert "names no host" in wrong.err

@@ -19,7 +19,7 @@ ENDINGS = {
     "crash": ("import ctypes; ctypes.string_at(0)", "signal SIGSEGV"),
     "native exit": ("import ctypes; ctypes.CDLL(None)._exit(0)", "exit status 0"),
     "exit": ("import os; os._exit(0)", "SystemExit: it called os._exit(0)"),
-    "system exit": ("raise SystemExit(0)", "SystemExit: 0"),
+    "system exit": ("raise SystemExit(0)", "calls sys.exit(0)"),
     "memory": ("bytearray(64 << 30)", "MemoryError"),
 }
 FATAL = ("crash", "native exit")

@@ -31,6 +31,7 @@ def test_every_method_of_every_service_is_a_method_of_both_clients() -> None:
         assert callable(getattr(Calls, method.python_name))
 
 
+@pytest.mark.slow
 def test_the_results_of_many_records_come_in_their_order(url: str) -> None:
     with evalsi.Client(url) as client:
         results = list(client.evaluate_records(made_records(1000), ["exact-match", "near=fuzzy-match"]))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 import scipy.stats
@@ -16,13 +17,23 @@ from statsmodels.stats.contingency_tables import mcnemar
 from evalsi.compare.compare_runs import Comparison, compare_runs
 from evalsi.compare.gates import ComparisonGate, check_gates, gate_of
 from evalsi.compare.markdown import as_markdown, margins_of
+from evalsi.compare.matrix import MatrixPlan, compare_many
 from evalsi.compare.paired_metric import ComparePlan, compare_values
 from evalsi.core.errors import GateFailedError, InvalidSpecError, NothingScoredError, UnknownNameError
 from evalsi.engine.columns import ColumnsBuilder
 from evalsi.evaluators.api import Definition, evaluator, output
 from evalsi.results.graded_run import GradedRun
 from evalsi.results.stored_rows import GradedRows, encode_records
-from evalsi.schema import BoundRunEvaluator, Content, EvaluatorManifest, MetricSummary, Record, RunManifest, Usage
+from evalsi.schema import (
+    BoundRunEvaluator,
+    Content,
+    EvaluatorManifest,
+    MetricSummary,
+    Record,
+    RunManifest,
+    SummaryOptions,
+    Usage,
+)
 from evalsi.stats import paired_permutation
 from tests.command_line import Ended, write_jsonl
 
@@ -42,12 +53,17 @@ def wait(record: Record) -> float:
     return 0.0
 
 
+@evaluator(name="length", outputs=[output("length", higher_is_better=None)], bounded=True)
+def length(record: Record) -> int:
+    return 0
+
+
 @evaluator(name="word", outputs=[output("word", "label")])
 def word(record: Record) -> str:
     return ""
 
 
-DEFINITIONS: dict[str, Definition] = {each.name: each for each in (right, score, wait, word)}
+DEFINITIONS: dict[str, Definition] = {each.name: each for each in (right, score, wait, length, word)}
 Row = tuple[str, dict[str, Any]]
 
 
@@ -204,6 +220,15 @@ def unbounded(values: list[float]) -> GradedRun:
     return replace(run_of([]), read_rows=lambda: iter([GradedRows(0, encode_records(records), [builder.result])]))
 
 
+def test_a_metric_of_which_nobody_said_which_way_is_better_has_no_direction() -> None:
+    steps = list(range(20))
+    (metric,) = pairs("length", steps, [one + 3 for one in steps]).metrics
+    assert (metric.verdict, metric.difference) == ("NO DIRECTION", 3.0)
+    assert metric.p_value is not None
+    assert metric.p_value < 0.05
+    assert pairs("length", steps, steps).verdict == "NO DIRECTION"
+
+
 def test_records_are_paired_by_id_and_trials_of_an_id_in_order() -> None:
     old = run_of([("a", {"score": 0.1}), ("b", {"score": 0.2}), ("a", {"score": 0.3}), ("gone", {"score": 0.0})])
     new = run_of([("new", {"score": 1.0}), ("a", {"score": 0.2}), ("b", {"score": 0.3}), ("a", {"score": 0.4})])
@@ -255,6 +280,41 @@ def test_clusters_make_the_interval_wider_and_are_taken_from_the_baseline() -> N
     assert grouped.p_value > alone.p_value
 
 
+def test_runs_that_were_grouped_when_they_were_made_are_compared_so_unless_another_key_is_named() -> None:
+    def made_with(rows: Sequence[Row], key: str) -> GradedRun:
+        run = run_of(rows)
+        manifest = msgspec.structs.replace(run.manifest, summary=SummaryOptions(cluster_by=key))
+        return replace(run, manifest=manifest)
+
+    rng = np.random.default_rng(1)
+    rows = [(f"r{i}", {"score": v, "topic": f"t{i // 10}"}) for i, v in enumerate(rng.random(60).tolist())]
+    after = [(i, {**values, "score": v}) for (i, values), v in zip(rows, rng.random(60).tolist(), strict=True)]
+    before, now = made_with(rows, "topic"), made_with(after, "topic")
+    named = compare_runs(run_of(rows), run_of(after), cluster_by="topic").metrics
+    alone = compare_runs(run_of(rows), run_of(after)).metrics
+    found = compare_runs(before, now)
+    assert found.metrics == named != alone
+    assert found.warnings == ["records are grouped by topic, as when the runs were made"]
+    assert compare_runs(before, made_with(after, "")).metrics == alone
+    assert compare_runs(before, now, cluster_by="record.id").warnings == []
+    matrix = compare_many([before, now], MatrixPlan(metric="score", by="topic"))
+    difference = matrix.tables[0].rows[1].difference
+    assert difference is not None
+    assert difference.interval == named[0].interval
+    assert found.warnings[0] in matrix.warnings
+
+
+def test_trials_that_one_run_has_more_are_not_called_records() -> None:
+    rows = [(f"r{i}", {"score": 0.5}) for i in range(4)]
+    comparison = compare_runs(run_of(rows), run_of([*rows, *rows]))
+    assert comparison.shared == 4
+    assert comparison.warnings == [
+        "0 trials are only in the baseline and 4 only in the candidate, of records that both have; they are left out"
+    ]
+    gone = compare_runs(run_of([*rows, ("gone", {"score": 0.5})]), run_of([*rows, *rows]))
+    assert "1 of these trials is of records that one run alone has" in gone.warnings[0]
+
+
 def test_names_that_nothing_bears_are_refused() -> None:
     run = run_of([("a", {"right": True, "score": 0.5})])
     with pytest.raises(UnknownNameError, match="did you mean 'score'"):
@@ -278,6 +338,23 @@ def test_flips_come_with_both_answers_losses_first_and_their_number_is_said() ->
         ("r1", "old r1", "new r1"), ("r2", "old r2", "new r2"),
     ]  # fmt: skip
     assert shown.flips_left_out == 1
+
+
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.booleans(), st.sampled_from([0.0, 0.1, 0.5, 0.9]), st.floats(0, 1)), max_size=30
+    ),
+    st.integers(0, 8),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_flips_that_are_shown_are_the_first_of_all(rows: list[tuple[bool, bool, float, float]], most: int) -> None:
+    old = run_of([("x", {"right": True, "score": 0.0}), *[(f"r{i}", {"right": a, "score": c}) for i, (a, _, c, _) in enumerate(rows)]])  # fmt: skip
+    new = run_of([("x", {"right": True, "score": 0.0}), *[(f"r{i}", {"right": b, "score": d}) for i, (_, b, _, d) in enumerate(rows)]])  # fmt: skip
+    every, some = compare_runs(old, new, max_flips=1000), compare_runs(old, new, max_flips=most)
+    order = [(flip.metric == "score", flip.change > 0, -abs(flip.change)) for flip in every.flips]
+    assert order == sorted(order)
+    assert some.flips == every.flips[:most]
+    assert len(some.flips) + some.flips_left_out == len(every.flips)
 
 
 def test_latency_is_compared_beside_the_metrics() -> None:

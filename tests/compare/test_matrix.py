@@ -199,3 +199,28 @@ def test_values_of_a_run_keep_the_trial_of_each_record() -> None:
     values = collect_values(made_run({"score": np.arange(4) / 4}, records=records), None)
     assert list(values.rows) == [("r0", 1), ("r0", 0), ("r1", 1), ("r1", 0)]
     assert values.has_trials
+
+
+def test_a_strict_gate_stops_what_is_not_shown_to_hold_its_score() -> None:
+    runs, _ = three_runs(40)
+    found = compare_many(runs[:2], MatrixPlan(metric="score"))
+    change = found.tables[0].rows[1].difference
+    assert change is not None
+    assert change.interval is not None
+    assert check_regressions(found) == 0
+    with pytest.raises(GateFailedError, match="run-1 may be worse by"):
+        check_regressions(found, strict=True)
+    assert check_regressions(found, max_regression=-change.interval.low, strict=True) == 0
+
+
+def test_a_run_that_was_tuned_on_the_records_is_neither_best_nor_on_the_frontier() -> None:
+    records = [made_record(row, usage=Usage(cost_usd=0.5)) for row in range(20)]
+    drawn = (np.linspace(0.5, 0.6, 20), np.linspace(0.8, 0.9, 20), np.linspace(0.6, 0.7, 20))
+    runs = [made_run({"score": values}, records=records, run_id=f"run-{at}") for at, values in enumerate(drawn)]
+    plain = compare_many(runs, MatrixPlan(metric="score", against="best"))
+    tuned = compare_many(runs, MatrixPlan(metric="score", against="best", tuned=frozenset({1})))
+    assert (plain.reference, tuned.reference) == ("run-1", "run-2")
+    assert [row.frontier for row in tuned.tables[0].rows] == [False, None, True]
+    assert any("tuned on these records" in warning for warning in tuned.warnings)
+    with pytest.raises(UsageError, match="every run was tuned"):
+        compare_many(runs, MatrixPlan(metric="score", against="best", tuned=frozenset({0, 1, 2})))

@@ -110,8 +110,16 @@ def test_what_the_hub_refuses_is_one_sentence(hub: str, tmp_path: Path, address:
     assert len(ended.stderr.strip().splitlines()) == 1
 
 
+def test_a_hub_without_an_address_is_told_at_once_and_in_one_sentence(tmp_path: Path) -> None:
+    ended = _eval("http://hub.invalid", tmp_path, "hf://acme/sums?split=test")
+    assert "check the name, the split and the network" in ended.stderr
+    assert "OfflineMode" in ended.stderr, "the library was not left to try for half a minute"
+    assert len(ended.stderr.strip().splitlines()) == 1
+
+
 def test_without_a_network_the_error_is_clear(tmp_path: Path) -> None:
     ended = _eval("http://127.0.0.1:9", tmp_path, "hf://acme/sums?split=test")
+    assert len(ended.stderr.strip().splitlines()) == 1
     assert ended.returncode in (1, 2)
     assert "check the name, the split and the network" in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -6,6 +6,7 @@ from evalsi.core.content import text_of
 from evalsi.core.errors import InvalidDataError, InvalidSpecError, UnknownNameError
 from evalsi.datasets import DatasetOptions, mapping_of_flags, open_dataset
 from evalsi.schema import Record
+from evalsi.schema.json_codec import to_jsonable
 
 ROW = {
     "question": "Why?",
@@ -119,5 +120,28 @@ def test_several_mappings_in_one_flag_are_refused_and_a_template_may_look_like_t
     assert mapping_of_flags(["input={a},output={b}"]) == {"input": "{a},output={b}"}
 
 
-def test_a_made_id_does_not_depend_on_the_mapping() -> None:
-    assert mapped({"input": "question"}).id == mapped({"input": "topic"}).id == mapped({}).id
+def test_a_made_id_is_that_of_the_question_whatever_was_answered() -> None:
+    rows = [{"question": "why?", "answer": answer, "latency": latency} for answer, latency in (("a", 1), ("b", 2))]
+    options = DatasetOptions(mapping={"input": "question", "output": "answer"})
+    first, second = (next(iter(open_dataset([row], options=options))) for row in rows)
+    assert first.id == second.id != mapped({"input": "question"}).id
+    both = list(open_dataset(rows, options=options))
+    assert [record.id for record in both] == [first.id, f"{first.id}-2"]
+    assert next(record.id for record in open_dataset([{"input": "why?"}, {"other": 1}, {"other": 2}])) == first.id
+
+
+@pytest.mark.parametrize("expression", ["question", "data.q", "Q: {question} ({topic})", "n"])
+def test_a_mapping_means_the_same_of_a_table_and_of_the_records_that_it_was_written_down_as(expression: str) -> None:
+    mapping = {"input": expression, "metadata.subject": "topic"}
+    (record,) = open_dataset([ROW])
+    written = to_jsonable(record, camel=False)
+    assert set(written) == {"id", "metadata"}
+    again, at_once = mapped(mapping, written), mapped(mapping)
+    assert (again.input, again.metadata) == (at_once.input, at_once.metadata)
+    with pytest.raises(UnknownNameError, match="did you mean 'question'"):
+        mapped({"input": "questin"}, written)
+
+
+def test_a_column_goes_before_one_of_its_name_in_metadata() -> None:
+    record = mapped({"input": "q"}, {"q": "column", "metadata": {"q": "kept"}})
+    assert (text_of(record.input), record.metadata) == ("column", {"q": "kept"})

@@ -231,6 +231,12 @@ def test_records_given_as_objects_come_back_as_they_are(records: list[Record]) -
     assert list(open_dataset(records)) == records
 
 
+@pytest.mark.parametrize("name", ["id", "input", "output", "reference", "metadata", "usage"])
+def test_metadata_may_have_a_key_that_is_also_a_field(name: str) -> None:
+    record = Record(id="r", metadata={name: "the user's own"})
+    assert list(open_dataset([record])) == [record]
+
+
 @given(st.lists(st.dictionaries(TEXTS, JSON, max_size=4), min_size=1, max_size=4))
 def test_the_lines_of_a_batch_read_as_its_records(rows: list[dict]) -> None:
     options = DatasetOptions(on_invalid="skip")

@@ -1,12 +1,17 @@
 """The first pass finds what would stop a run half-way, and chooses the rows; the second gives just those."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from evalsi.core.errors import DuplicateIdError, InvalidDataError, InvalidSpecError, UnknownNameError
-from evalsi.datasets import DatasetOptions, open_dataset, row_ids
+from evalsi.datasets import DatasetOptions, json_rows, open_dataset, row_ids
 
 ROWS = [
     {"id": f"r{number}", "input": f"q{number}", "topic": "even" if number % 2 == 0 else "odd"} for number in range(2000)
@@ -125,7 +130,7 @@ def test_twenty_problems_are_named_and_reading_stops(tmp_path: Path) -> None:
     path.write_text('{"id":"a"}\n' + "broken\n" * 50)
     with pytest.raises(InvalidDataError) as refused:
         open_dataset(path).scan()
-    assert str(refused.value).count("not JSON") == 20
+    assert "not JSON: expecting value (and 19 more: the same at " in str(refused.value)
     assert f"{path}:2:1" in str(refused.value)
     assert len(open_dataset(path, options=DatasetOptions(on_invalid="skip")).skipped) == 50
 
@@ -260,3 +265,64 @@ def test_memory_does_not_grow_with_the_number_of_records(tmp_path: Path) -> None
 
     peak(1000)
     assert peak(60_000) - peak(20_000) < 40_000 * 8 * 4
+
+
+def test_a_folder_of_copies_is_told_in_a_few_places_and_a_count(tmp_path: Path) -> None:
+    for number in range(12):
+        (tmp_path / f"copy-{number}.jsonl").write_text("".join(f'{{"id": "r{row}"}}\n' for row in range(40)))
+    with pytest.raises(DuplicateIdError) as caught:
+        open_dataset(str(tmp_path)).scan()
+    told = str(caught.value).replace(str(tmp_path), "")
+    assert "'r0' is used 12 times" in told
+    assert "and 9 more places" in told
+    assert "37 other ids are used more than once too" in told
+    assert len(told) < 600
+
+
+_AWKWARD = st.text(st.sampled_from('ab":\\[] \t\n\r'), max_size=12)
+
+
+@settings(deadline=None)  # numpy is loaded in one of them
+@given(st.lists(st.dictionaries(_AWKWARD, st.one_of(_AWKWARD, st.lists(_AWKWARD, max_size=2)), max_size=4), max_size=4))
+def test_keys_are_counted_alike_with_and_without_numpy(rows: list[dict[str, Any]]) -> None:
+    for separators in ((",", ":"), (", ", " : "), (",\t", "\r\n:")):
+        text = "\n".join(json.dumps(row, separators=separators) for row in rows).encode()
+        assert json_rows._counted(text) == json_rows._counted_quickly(text)  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.parametrize("rows", [3, 30_000])
+def test_doubles_are_found_among_few_rows_and_among_many(rows: int) -> None:
+    data = [{"id": f"r{n}", "input": "x"} for n in range(rows)]
+    assert open_dataset(data).scan().records == rows
+    with pytest.raises(DuplicateIdError, match="r1"):
+        open_dataset([*data, {"id": "r1", "input": "y"}]).scan()
+
+
+def test_a_small_dataset_is_read_without_loading_numpy(file: Path) -> None:
+    program = (
+        "import sys\nfrom evalsi.datasets import open_dataset\n"
+        "dataset = open_dataset(sys.argv[1])\nassert len(list(dataset.records())) == dataset.scan().records == 2000\n"
+        "assert 'numpy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program, file], check=True, timeout=60)
+
+
+def test_one_reason_of_many_rows_is_said_once_with_its_places() -> None:
+    rows = [{"id": f"r{n}", "metadata": n} for n in range(30)]
+    with pytest.raises(InvalidDataError) as refused:
+        open_dataset(rows).scan()
+    assert str(refused.value).count("metadata is not an object") == 1
+    assert "(and 19 more: the same at " in str(refused.value)
+    assert "and 17 more places)" in str(refused.value)
+    rows[0]["metadata"], rows[1]["id"] = {}, {"no": "id"}
+    with pytest.raises(InvalidDataError) as mixed:
+        open_dataset(rows[:4]).scan()
+    assert str(mixed.value).count("metadata is not an object") == 1
+
+
+def test_stored_rows_are_mapped_by_a_key_of_their_metadata_also_to_an_id() -> None:
+    rows = [{"id": f"made-{n}", "metadata": {"ticket": f"T{n}", "question": "why"}} for n in range(3)]
+    options = DatasetOptions(mapping={"id": "ticket", "input": "question"})
+    records = list(open_dataset(rows, options=options).records())
+    assert [record.id for record in records] == ["T0", "T1", "T2"]
+    assert records[0].metadata == {"id": "made-0"}

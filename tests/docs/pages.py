@@ -6,6 +6,7 @@ A direction is a comment on the line above a fence, or at the top of a page:
     <!-- needs: starter -->                          the files that `evalsi init` writes
     <!-- needs: model -->                            a model answers at http://127.0.0.1:8000/v1
     <!-- needs: server -->                           a server of evalsi listens at http://127.0.0.1:8080
+    <!-- needs: server FILE -->                      the same, configured by a file of the repository
     <!-- file: checks.py -->                         the block is this file; it is written, not run
     <!-- continues -->                               the Python block goes on from the one before
     <!-- not run: why -->                            the block is not run; `test_blocks_run` lists every one
@@ -132,3 +133,10 @@ def commands_of(block: Block) -> list[Command]:
 def _command(line: str, shown: tuple[str, ...] = ()) -> Command:
     status = _STATUS.search(line)
     return Command(line=_COMMENT.sub("", line).strip(), shown=shown, status=int(status[1]) if status else 0)
+
+
+def appears(shown: str, lines: Iterator[str]) -> bool:
+    """Whether a line like that comes next, or after others; "…" stands for anything. Takes `lines` up to it."""
+    parts = re.split(r"\s*…\s*", " ".join(shown.split()))
+    pattern = re.compile(r".*?".join(re.escape(part) for part in parts))
+    return any(pattern.fullmatch(" ".join(line.split())) for line in lines)

@@ -47,8 +47,11 @@ def every_flag() -> set[str]:
 
 
 def flags_below(command: click.Command) -> set[str]:
-    inner = command.commands.values() if isinstance(command, click.Group) else ()
-    return flags_of(command).union(*(flags_below(each) for each in inner))
+    if not isinstance(command, click.Group):
+        return flags_of(command)
+    context = click.Context(command)
+    inner = (command.get_command(context, name) for name in command.list_commands(context))
+    return flags_of(command).union(*(flags_below(each) for each in inner if each is not None))
 
 
 def problems_of(line: str) -> list[str]:

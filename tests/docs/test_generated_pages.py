@@ -10,7 +10,7 @@ import pytest
 
 from tests.docs.pages import ROOT
 
-TOOLS = ("generate_reference", "generate_notices")
+TOOLS = ("generate_reference", "generate_notices", "generate_dashboard")
 
 
 def load(tool: str) -> ModuleType:

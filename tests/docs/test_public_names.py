@@ -33,8 +33,14 @@ PROMISED = [
     "aevaluate",
     "evaluate",
     "evaluator",
+    "feedback",
+    "flush",
+    "log",
     "output",
+    "rewards",
+    "schema",
     "text_of",
+    "tracing",
 ]
 
 

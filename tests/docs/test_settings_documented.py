@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsi.settings import JudgeDefaults, SandboxSettings, Settings
+from evalsi.settings import JudgeDefaults, RemoteSandboxSettings, SandboxSettings, Settings
 from tests.docs.pages import ROOT, name_of, pages
 
 REFERENCE = ROOT / "docs" / "reference" / "settings.md"
@@ -39,7 +39,7 @@ def test_every_variable_that_is_read_is_on_the_page_of_settings() -> None:
 
 def test_every_field_of_the_settings_says_what_it_decides() -> None:
     source = (ROOT / "src/evalsi/settings/local.py").read_text(encoding="utf-8")
-    for kind in (Settings, JudgeDefaults, SandboxSettings):
+    for kind in (Settings, JudgeDefaults, SandboxSettings, RemoteSandboxSettings):
         for field in (
             each for each in fields(kind) if each.name not in ("judge", "sandbox")
         ):  # a group, documented by its own class

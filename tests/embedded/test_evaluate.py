@@ -1,6 +1,7 @@
 """Grading from Python: scripts, notebooks, threads, tests; tables in and out."""
 
 import asyncio
+import re
 import subprocess
 import sys
 import textwrap
@@ -156,6 +157,13 @@ def test_a_gate_is_an_assertion() -> None:
         result.require("exact-match")
 
 
+def test_a_key_to_cluster_by_that_no_record_carries_is_refused_before_anything_runs() -> None:
+    rows = [{"id": f"{n}", "output": "x", "metadata": {"topic": n % 2} if n else {}} for n in range(4)]
+    assert evalsi.evaluate(rows, "length", cluster_by="metadata.topic").summaries[0].clusters == 3
+    with pytest.raises(UnknownNameError, match="did you mean 'topic'"):
+        evalsi.evaluate(rows, "length", cluster_by="metadata.topik")
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [
@@ -222,6 +230,9 @@ def test_comparing_with_a_file(tmp_path: Path) -> None:
     new = evalsi.evaluate([row | {"output": row["reference"]} for row in DATA], "exact-match")
     comparison = new.compare(old.save(tmp_path / "old.json"))
     assert comparison.metrics[0].difference == 0.5
+    shown = str(comparison).splitlines()
+    assert shown[0].startswith("INCONCLUSIVE")
+    assert shown[2].split()[:5] == [comparison.metrics[0].metric, "4", "0.500", "1.000", "+0.500"]
     with pytest.raises(UnknownNameError):
         new.compare(old, metrics=["nothing"])
 
@@ -260,3 +271,24 @@ def test_a_failing_gate_fails_a_pytest(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "1 failed, 1 passed" in done.stdout
     assert "exact-match mean is 0.5" in done.stdout
+
+
+def test_a_gate_on_coverage_shows_no_interval_of_the_mean() -> None:
+    rows = [{"id": str(n), "output": "x", **({"reference": "x"} if n else {})} for n in range(4)]
+    result = evalsi.evaluate(rows, ["exact-match"])
+    with pytest.raises(GateFailedError, match=r"exact-match coverage is 0\.75, n 3 of 4; it must be at least 0\.9$"):
+        result.require("exact-match", min=0.9, stat="coverage")
+    with pytest.raises(GateFailedError, match=r"exact-match mean is 1 \[0\.4"):
+        result.require("exact-match", max=0.9)
+
+
+def test_python_prints_figures_as_the_command_does() -> None:
+    rows = [{"id": str(n), "output": str(n % 2), "reference": "1"} for n in range(10)]
+    other = [{**row, "output": "1"} for row in rows]
+    before, after = (evalsi.evaluate(data, ["exact-match", lambda rec: 0.5]) for data in (rows, other))
+    assert re.search(r"^exact-match +10 +0\.500 +\[0\.237, 0\.763\]", str(before), re.MULTILINE)
+    assert re.search(r"^lambda +10 +0\.500", str(before), re.MULTILINE)
+    shown = str(after.compare(before))
+    assert shown.startswith(("IMPROVED", "INCONCLUSIVE"))
+    assert re.search(r"^exact-match +10 +0\.500 +1\.000 +\+0\.500 +\[\+0\.\d{3}, \+0\.\d{3}\]", shown, re.MULTILINE)
+    assert "text-align:right" in before._repr_html_()

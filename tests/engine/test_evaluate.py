@@ -1,4 +1,6 @@
 import asyncio
+import re
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -151,6 +153,19 @@ def test_an_asking_evaluator_that_tries_to_end_the_run_costs_one_record(raised: 
     (columns,) = columns_of(Panel(evaluators=bound(rude)), [record("a"), record("odd"), record("b")])
     assert list(columns.outcomes) == [SCORED, ERROR, SCORED]
     assert columns.notes[1].error_kind is ErrorKind.EXCEPTION
+
+
+def test_an_evaluator_that_calls_exit_is_named_with_its_place_and_is_no_death_of_a_process() -> None:
+    @evaluator(name="leaves")
+    def leaves(record: Record) -> bool:
+        if record.id == "odd":
+            sys.exit(0)
+        return True
+
+    (columns,) = columns_of(Panel(evaluators=bound(leaves)), [record("a"), record("odd"), record("b")])
+    assert list(columns.outcomes) == [SCORED, ERROR, SCORED]
+    assert columns.notes[1].error_kind is ErrorKind.EXCEPTION
+    assert re.search(r"test_evaluate\.py:\d+ calls sys\.exit\(0\)", columns.notes[1].reason)
 
 
 @pytest.mark.parametrize("how", ["holds the loop up", "stops the loop"])

@@ -1,4 +1,5 @@
 import random
+from typing import Literal
 
 import pytest
 
@@ -116,3 +117,21 @@ def test_the_median_of_a_long_stream_stays_close_and_says_that_it_was_thinned() 
     summary = summed(*parts, definition=grade)
     assert summary.median == pytest.approx(0.5, abs=0.01)
     assert any("median" in note for note in summary.notes)
+
+
+@pytest.mark.parametrize("method", ["auto", "bootstrap"])
+def test_figures_do_not_depend_on_the_batches_that_values_came_in(method: Literal["auto", "bootstrap"]) -> None:
+    drawn = random.Random(7)
+    results: list[tuple[str, float | None]] = [
+        ("SCORED" if drawn.random() < 0.9 else "ERROR", drawn.random()) for _ in range(5000)
+    ]
+    plan = SummaryPlan(method=method)
+    whole = summed(columns(results, grade), plan=plan, definition=grade)
+    for most in (1, 40, 3000):
+        parts: list[EvaluatorColumns] = []
+        left = results
+        while left:
+            size = drawn.randint(1, most)
+            parts.append(columns(left[:size], grade))
+            left = left[size:]
+        assert summed(*parts, plan=plan, definition=grade) == whole

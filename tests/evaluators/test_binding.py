@@ -47,9 +47,19 @@ def test_subjects_may_be_named_in_any_order(code: Callable[..., Any], scope: str
 
 
 @pytest.mark.parametrize(
+    ("code", "scope"),
+    [(lambda rec: rec, "record"), (lambda row, strict=False: row, "record"), (lambda turns: turns, "session")],
+)
+def test_one_argument_of_any_name_is_the_subject(code: Callable[..., Any], scope: str) -> None:
+    assert bound(code, scope=scope).call("the subject") == "the subject"
+
+
+@pytest.mark.parametrize(
     ("code", "scope", "said"),
     [
-        (lambda rec: 1, "record", "asks for an argument 'rec'"),
+        (lambda output: 1, "record", "write record.output"),
+        (lambda rec, strict: 1, "record", "asks for an argument 'rec'"),
+        (lambda *, rec: 1, "record", "asks for an argument 'rec'"),
         (lambda record, judge: 1, "record", "may ask for: record, params, context"),
         (lambda record: 1, "session", "may ask for: records, params, context"),
         (lambda record: 1, "dataset", "must be a class"),

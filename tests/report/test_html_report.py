@@ -30,7 +30,7 @@ VOID = {"meta", "link", "br", "input", "img"}
 ALLOWED = set(
     """
     html head meta link title style body a header span nav input button div dl dt dd kbd main section h1 h2 h3 p bdi strong ul
-    li table caption thead tbody tr th td code svg line circle rect figure figcaption details summary mark pre b br footer script
+    li table caption thead tbody tr th td code ol svg line circle rect figure figcaption details summary mark pre b br footer script
     """.split()
 )
 """Elements of our templates (`title` also inside bars); anything else came from the data."""

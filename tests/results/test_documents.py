@@ -21,7 +21,7 @@ from evalsi.evaluators.api import Definition, evaluator, output
 from evalsi.results.document import document_parts, write_document
 from evalsi.results.flat_table import flat_columns, to_arrow, to_pandas, to_polars
 from evalsi.results.graded_run import GradedRun
-from evalsi.results.read_document import read_document
+from evalsi.results.read_document import _BLOCK_BYTES, read_document  # pyright: ignore[reportPrivateUsage]
 from evalsi.results.save import save
 from evalsi.results.stored_rows import GradedRows, encode_records
 from evalsi.schema import (
@@ -357,3 +357,19 @@ def test_writing_a_file_takes_memory_that_does_not_grow_with_the_records(tmp_pat
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.5 * peaks[0] + 500_000
+
+
+@pytest.mark.parametrize("over", range(-2, 3))
+def test_records_of_more_than_a_block_are_all_read(tmp_path: Path, over: int) -> None:
+    """The bracket that ends the records may stand anywhere around the border of two blocks."""
+    builder = ColumnsBuilder(verdict, name="verdict", ref="verdict", rows=2)
+    for row in range(2):
+        builder.put(row, True)
+    bare = len(encode_records([Record(id="a"), Record(id="b", output=Content(text="x"))])) + 1  # and the comma
+    records = [Record(id="a"), Record(id="b", output=Content(text="x" * (_BLOCK_BYTES - bare + over + 1)))]
+    rows = GradedRows(0, encode_records(records), [builder.result])
+    run = GradedRun(source="made", manifest=RunManifest(), summaries=[], read_rows=lambda: iter([rows]))
+    write_document(run, tmp_path / "run.json")
+    read = list(read_document(tmp_path / "run.json").read_rows())
+    assert [record for each in read for record in each.records] == records
+    assert [list(each.columns[0].columns["verdict"].values) for each in read] == [[1.0, 1.0]]

@@ -11,13 +11,14 @@ from evalsi.infra.memory_run_store import MemoryRunStore
 from evalsi.ports.run_store import RunStore
 from evalsi.results.graded_run import stored_run
 from evalsi.results.rebuilt_summaries import StoredProgress, rebuilt_summaries
-from evalsi.run.execute_run import RunJob, execute_run_now
+from evalsi.run.execute_run import execute_run_now
+from evalsi.run.run_job import RunJob
 from evalsi.schema import EvaluatorRef, MetricSummary, RunManifest
 from evalsi.score.manifest import Circumstances, make_manifest
 from evalsi.score.request import ScoreRequest
 from evalsi.score.score_dataset import score_dataset_now
 from evalsi.settings import Settings
-from evalsi.wiring import scoring
+from evalsi.wiring.scoring import scoring
 from tests.run.test_execute_run import Parrot, job, rows
 
 
@@ -48,7 +49,7 @@ def test_the_score_door_is_summed_up_alike_with_and_without_its_evaluators(
     plan: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = MemoryRunStore()
-    monkeypatch.setattr("evalsi.wiring.MemoryRunStore", lambda: store)
+    monkeypatch.setattr("evalsi.wiring.scoring.MemoryRunStore", lambda: store)
     request = ScoreRequest(
         data=scored_rows(2500),
         evaluators=[

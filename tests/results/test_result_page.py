@@ -40,7 +40,7 @@ def stored(tmp_path: Path, request: pytest.FixtureRequest) -> Any:
                 rows=ROWS,
                 records=encode_records(records),
                 results=pack(columns),
-                zones=encode_zones(columns) if request.param == "with zones" else b"",
+                zones=encode_zones(columns, records) if request.param == "with zones" else b"",
             )
             store.append("r1", segment)
         yield store, truth
@@ -112,7 +112,7 @@ def test_a_page_of_rare_rows_opens_only_segments_that_can_hold_them(tmp_path: Pa
                     rows=ROWS,
                     records=encode_records(records),
                     results=pack(columns),
-                    zones=encode_zones(columns),
+                    zones=encode_zones(columns, records),
                 ),
             )
         read = store.segment
@@ -124,6 +124,13 @@ def test_a_page_of_rare_rows_opens_only_segments_that_can_hold_them(tmp_path: Pa
         store.segment = counted  # type: ignore[method-assign]
         assert len(result_page(store, "r1", ResultQuery(sort="a", descending=True), size=5).rows) == 5
         assert set(opened) == {(SEGMENTS - 1) * ROWS}
+
+
+def test_a_page_of_all_rows_asks_for_no_zones(stored: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, _ = stored
+    monkeypatch.setattr(store, "zones", lambda run_id: pytest.fail(f"the zones of {run_id} were read"))
+    page = result_page(store, "r1", ResultQuery(), size=5)
+    assert (len(page.rows), page.matching) == (5, SEGMENTS * ROWS)
 
 
 def test_names_that_the_run_does_not_have_are_told(stored: Any, request: pytest.FixtureRequest) -> None:

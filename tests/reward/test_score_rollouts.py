@@ -1,6 +1,7 @@
 """Composed rewards: gates, weights, floors, masks, the cache, and what a failed part does."""
 
 import asyncio
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsi.core.errors import InvalidSpecError, RewardFailedError
-from evalsi.schema import Content, Record, Reward, RewardComponentStatus, RewardSpec
+from evalsi.reward.check_spec import check_spec
+from evalsi.schema import (
+    Content,
+    Record,
+    Reward,
+    RewardComponent,
+    RewardComponentStatus,
+    RewardOnError,
+    RewardSpec,
+    proto_codec,
+)
+from evalsi.schema.json_codec import decode
+from evalsi.schema.schema_error import SchemaError
 from evalsi.settings import Settings
 from evalsi.wiring.reward_spec import read_reward_spec
 from evalsi.wiring.rewarding import make_reward_scorer
@@ -177,10 +190,50 @@ def test_all_mistakes_are_told_at_once() -> None:
     assert len(raised.value.problems) == 2
 
 
+def test_a_misspelt_evaluator_is_told_beside_an_unknown_field_and_no_consequence_of_one_is() -> None:
+    text = "components:\n  - ref: exact-mach\n    wieght: 0\n  - rf: contains\n    gate: true\nfloor: .inf\n"
+    with pytest.raises(InvalidSpecError) as caught:
+        read_reward_spec(text)
+    assert [problem.where for problem in caught.value.problems] == [
+        "<text>:2:10",
+        "<text>:3:5",
+        "<text>:4:5",
+        "<text>:6:8",
+    ]
+    assert "did you mean 'exact-match'?" in str(caught.value)
+
+
 def test_an_envelope_and_a_flat_spec_mean_the_same() -> None:
     flat = read_reward_spec("name: r\ncomponents: [math-equiv]\nonError: mask\nclip: [0, 1]\n")
     envelope = read_reward_spec(
         "apiVersion: evals.si/v1alpha1\nkind: RewardSpec\nmetadata: {name: r}\n"
-        "spec:\n  components: [{ref: math-equiv, weight: 1.0}]\n  onError: none\n  clip: {low: 0, high: 1}\n"
+        "spec:\n  components: [{ref: math-equiv}]\n  onError: none\n  clip: {low: 0, high: 1}\n"
     )
     assert flat == envelope
+
+
+def test_a_weight_left_out_is_1_and_a_gates_0_by_every_door() -> None:
+    written = {
+        "components": ["contains", {"ref": "token-f1", "weight": 0}, {"ref": "exact-match", "gate": True}],
+        "onError": "mask",
+    }
+    parts = [
+        RewardComponent(ref="contains"),
+        RewardComponent(ref="token-f1", weight=0.0),
+        RewardComponent(ref="exact-match", gate=True),
+    ]
+    in_python = RewardSpec(components=parts, on_error=RewardOnError.NONE)
+    doors = {
+        "a file": read_reward_spec(written),
+        "a request": decode(json.dumps(written), RewardSpec),
+        "Python": in_python,
+        "the wire": proto_codec.decode(proto_codec.encode(in_python), RewardSpec),
+    }
+    for door, spec in doors.items():
+        assert [one.weight for one in check_spec(spec)] == [1.0, 0.0, 0.0], door
+        assert spec.on_error is RewardOnError.NONE, door
+
+
+def test_a_wrong_word_for_a_failed_part_is_answered_with_words_that_are_accepted() -> None:
+    with pytest.raises(SchemaError, match="one of raise, none, mask, not 'masked'; did you mean mask"):
+        decode('{"components": ["contains"], "onError": "masked"}', RewardSpec)

@@ -1,6 +1,7 @@
 """Rewards as trainers call them: TRL, verl, OpenRLHF; order, masks and forms of messages."""
 
 import asyncio
+import pickle
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from evalsi import rewards
 from evalsi.core.errors import InvalidDataError, RewardFailedError, UsageError
 from evalsi.reward.rollouts import records_of
 from evalsi.rewards import openrlhf, verl
+from evalsi.schema import Reward, RewardComponentResult, RewardComponentStatus
 from evalsi.settings import Settings
 from tests.case_files import case
 from tests.command_line import QUICK_SANDBOXES
@@ -44,6 +46,17 @@ def test_trl_gets_totals_in_order_and_none_for_what_is_masked(reward: rewards.Lo
         completion_ids=[[1], [2, 3], [4]],
     )
     assert totals == [1.0, 0.0, None]
+
+
+def test_a_batch_without_any_reward_warns_with_the_reason_and_the_columns(reward: rewards.LoadedReward) -> None:
+    batch: dict[str, Any] = {"prompts": ["1+1", "2+2"], "completions": ["\\boxed{2}", "\\boxed{4}"]}
+    told = "no rollout of a batch of 2 has a reward; of the first, right: .*reference.*; the columns are anser"
+    with pytest.warns(RuntimeWarning, match=told):
+        assert reward(**batch, anser=["2", "4"]) == [None, None]
+    with pytest.warns(RuntimeWarning, match=told):
+        assert reward.reward_funcs[0](**batch, anser=["2", "4"]) == [None, None]
+    with pytest.warns(RuntimeWarning, match=told):
+        assert asyncio.run(reward.acall(**batch, anser=["2", "4"])) == [None, None]
 
 
 def test_trl_logs_the_parts_of_the_batch_beside_the_total(reward: rewards.LoadedReward) -> None:
@@ -144,3 +157,14 @@ def test_without_a_spec_in_the_environment_the_functions_say_which_variable(monk
     verl.reward_of_environment.cache_clear()
     with pytest.raises(UsageError, match="EVALSI_REWARD_SPEC"):
         verl.compute_score("math", "4", "4")
+
+
+def test_a_printed_reward_says_what_it_is_and_what_of() -> None:
+    parts = {
+        "exact-match": RewardComponentResult(status=RewardComponentStatus.SCORED, value=0.5),
+        "judge": RewardComponentResult(status=RewardComponentStatus.ERROR, reason="no\nkey"),
+    }
+    reward = Reward(rollout_id="r1", total=0.25, gated=True, components=parts)
+    assert str(reward) == "r1: 0.25 (stopped by a gate) = exact-match 0.5, judge error (no key)"
+    assert repr([Reward(total=None)]) == "[<Reward no reward>]"
+    assert pickle.loads(pickle.dumps(reward)) == reward

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from evalsi.cli.progress import progress_text
 from evalsi.core.clock import SystemClock
 from evalsi.core.errors import MeasurementError, ProviderError
 from evalsi.datasets import open_dataset
@@ -18,9 +19,12 @@ from evalsi.engine.summary import SummaryPlan
 from evalsi.evaluators.api import Definition, EvalContext, evaluator
 from evalsi.evaluators.choose import choices_of
 from evalsi.infra.memory_run_store import MemoryRunStore
+from evalsi.ports.run_store import SegmentZones
 from evalsi.ports.target import Answer, TargetTask
+from evalsi.results.recorder import Progress
 from evalsi.run.budget_watch import RunBudget
-from evalsi.run.execute_run import Executed, RunJob, execute_run_now
+from evalsi.run.execute_run import execute_run_now
+from evalsi.run.run_job import Executed, RunJob
 from evalsi.schema import Content, ErrorKind, Fault, MetricSummary, Record, RunManifest, Usage
 
 
@@ -88,6 +92,16 @@ def test_every_record_is_asked_once_and_graded() -> None:
     assert (summary(executed).n, summary(executed).mean) == (300, pytest.approx(2 / 3))
     outputs = {record.id: record.output for part in executed.run.read_rows() for record in part.records}
     assert outputs["r7"] == Content(text="r7")
+
+
+def test_progress_moves_with_the_answers_and_not_only_when_a_chunk_is_stored() -> None:
+    told: list[Progress] = []
+    execute_run_now(job(Parrot(wait_s=0.06), rows(20), concurrency=4, on_progress=told.append))
+    under_way = [each for each in told if each.done == 0 and 0 < (each.asked or 0) < 20]
+    assert len(under_way) >= 2
+    lines = [progress_text(each, 1.0, each.asked or 0) for each in under_way]
+    assert all(line.startswith(f"{each.asked}/20 ") for line, each in zip(lines, under_way, strict=True))
+    assert all("left" in line for line in lines)
 
 
 def test_trials_are_distinct_questions_and_the_record_is_the_cluster() -> None:
@@ -197,6 +211,22 @@ def test_a_stopped_run_goes_on_and_asks_nothing_twice() -> None:
     assert without_notes(second.run.summaries) == without_notes(undisturbed.run.summaries)
 
 
+@pytest.mark.parametrize("adds_up", [True, False])
+def test_what_earlier_tries_used_is_counted_whether_or_not_it_was_added_up_then(adds_up: bool) -> None:
+    class OfAnEarlierVersion(MemoryRunStore):
+        def zones(self, run_id: str) -> list[SegmentZones]:
+            return [msgspec.structs.replace(each, zones=b"") for each in super().zones(run_id)]
+
+    store, parrot, data = MemoryRunStore() if adds_up else OfAnEarlierVersion(), Parrot(wait_s=0.001), rows(400)
+    execute_run_now(job(parrot, data, store=store, concurrency=8, stopped=lambda: len(parrot.asked) >= 300))
+    second = execute_run_now(job(Parrot(), data, store=store, concurrency=8))
+    assert second.resumed_rows >= 128
+    used = second.run.manifest.target_usage
+    assert used == execute_run_now(job(Parrot(), data)).run.manifest.target_usage
+    assert used is not None
+    assert used.output_tokens
+
+
 def test_continuing_asks_again_where_the_infrastructure_failed() -> None:
     store, data = MemoryRunStore(), rows(40)
     shaky = Parrot(failing={("r2", 0)}, wait_s=0.001)
@@ -226,6 +256,56 @@ def test_failures_that_were_stored_are_asked_again_only_on_request() -> None:
         # What was answered is not asked again, although its neighbour in the batch is.
         assert len(well.asked) == len(set(well.asked))
         assert not (set(well.asked) - again) & set(shaky.asked)
+
+
+def test_failures_of_a_run_that_has_succeeded_are_asked_again_on_request() -> None:
+    class Shaky(Parrot):
+        async def answer(self, task: TargetTask) -> Answer:
+            said = await super().answer(task)
+            if task.record.id in ("r2", "r130"):
+                raise ProviderError("the provider is overloaded", kind=ErrorKind.RATE_LIMITED)
+            return said
+
+    store, data = MemoryRunStore(), rows(300)
+    first = execute_run_now(job(Shaky(), data, store=store))
+    assert (first.interrupted, summary(first).errors) == (False, 2)
+    well = Parrot()
+    again = execute_run_now(job(well, data, store=store, retry_errors=True))
+    assert sorted(well.asked) == [("r130", 0), ("r2", 0)]
+    assert again.run.manifest.run_id == first.run.manifest.run_id
+    assert again.continued
+    assert (summary(again).n, summary(again).errors) == (300, 0)
+    assert len(store.runs()) == 1
+    # Without the request it is new work.
+    assert not execute_run_now(job(Parrot(), data, store=store)).continued
+
+
+def test_a_run_is_continued_although_it_had_only_answers() -> None:
+    store, data = MemoryRunStore(), rows(400)
+    slow = Parrot(wait_s=0.002)
+    first = execute_run_now(job(slow, data, store=store, concurrency=4, stopped=lambda: len(slow.asked) >= 20))
+    assert first.run.count_records() == 0
+    kept = first.run.kept_answers
+    assert kept is not None
+    assert kept() >= 20
+    second = execute_run_now(job(Parrot(), data, store=store))
+    assert (second.continued, second.resumed_rows, second.recalled_answers) == (True, 0, len(slow.asked))
+    assert len(slow.asked) < 400
+
+
+def test_a_budget_of_wall_clock_goes_on_when_a_run_is_continued() -> None:
+    store, data = MemoryRunStore(), rows(400)
+    slow = Parrot(wait_s=0.02)
+    first = execute_run_now(job(slow, data, store=store, concurrency=2, stopped=lambda: len(slow.asked) >= 10))
+    assert first.interrupted
+    asked = len(slow.asked)
+    second = execute_run_now(job(slow, data, store=store, concurrency=2, budget=RunBudget(wall_clock_s=0.05)))
+    assert second.budget_reached is not None
+    assert "by earlier tries" in second.budget_reached
+    assert len(slow.asked) == asked
+    worked_s = second.run.manifest.earlier_tries
+    assert worked_s is not None
+    assert worked_s > 0.05
 
 
 def test_errors_of_the_agent_and_of_evaluators_are_not_asked_again() -> None:

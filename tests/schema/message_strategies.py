@@ -33,6 +33,7 @@ BY_KIND: dict[str, st.SearchStrategy[Any]] = {
     "string": TEXT,
     "bytes": st.binary(max_size=8),
     "bool": st.booleans(),
+    "uint32": st.integers(min_value=0, max_value=2**32 - 1),
     "int32": st.integers(min_value=-(2**31), max_value=2**31 - 1),
     "int64": st.integers(min_value=-(2**63), max_value=2**63 - 1),
     "double": FINITE,

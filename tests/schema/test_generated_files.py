@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from google.protobuf.descriptor import EnumDescriptor
 
 import evalsi.schema
 from evalsi.schema import Content, Outcome, Record
-from evalsi.schema.proto_codec import PACKAGE, pool
+from evalsi.schema.proto_codec import pool
+from evalsi.schema.wire.to_wire import FULL_NAMES
 
 ROOT = Path(__file__).parents[2]
 TREES = ("proto", "tools", "src/evalsi/schema", "docs/reference/schema")
@@ -20,7 +22,7 @@ KINDS = {
     "google.protobuf.Duration": "Duration",
     "google.protobuf.Timestamp": "Timestamp",
 }
-SCALARS = {1: "double", 3: "int64", 5: "int32", 8: "bool", 9: "string", 12: "bytes"}
+SCALARS = {1: "double", 3: "int64", 5: "int32", 8: "bool", 9: "string", 12: "bytes", 13: "uint32"}
 
 
 def check(root: Path) -> subprocess.CompletedProcess[str]:
@@ -74,10 +76,10 @@ def described_schema() -> list[str]:
     """Every field as "Message name number type" and every enum member as "Enum NAME number"."""
     lines: list[str] = []
     for name in evalsi.schema.__all__:
-        try:
-            message = pool().FindMessageTypeByName(f"{PACKAGE}.{name}")
-        except KeyError:
-            enum = pool().FindEnumTypeByName(f"{PACKAGE}.{name}")
+        if name in FULL_NAMES:
+            message = pool().FindMessageTypeByName(FULL_NAMES[name])
+        else:
+            enum = enum_named(name)
             lines += [f"{name} {value.name} {value.number}" for value in enum.values]
             continue
         for field in message.fields:
@@ -100,6 +102,14 @@ def described_schema() -> list[str]:
             )
             lines.append(f"{name} {field.name} {field.number} {prefix}{kind}{suffix}")
     return lines
+
+
+def enum_named(name: str) -> EnumDescriptor:
+    """An enum by its name in Python: that of the server, or one of another package, whose name stands before it."""
+    try:
+        return pool().FindEnumTypeByName(f"evalsi.v1alpha1.{name}")
+    except KeyError:
+        return pool().FindEnumTypeByName(f"evalsi.sandbox.v1alpha1.{name.removeprefix('Sandbox')}")
 
 
 def test_every_exported_name_exists_and_no_other() -> None:

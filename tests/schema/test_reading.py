@@ -4,11 +4,13 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+import jsonschema
 import msgspec
 import pytest
 
 from evalsi.schema import (
     Content,
+    EvalRun,
     EvaluateRequest,
     EvaluationResult,
     Gate,
@@ -24,6 +26,7 @@ from evalsi.schema import (
     Usage,
 )
 from evalsi.schema.json_codec import SchemaError, check_content, convert, decode, encode_file, to_jsonable
+from evalsi.schema.json_schema import json_schema
 
 
 def refusal(text: str | bytes, kind: type[msgspec.Struct], at: str = "") -> SchemaError:
@@ -114,6 +117,7 @@ def test_bytes_are_read_from_both_alphabets_of_base64() -> None:
             "unknown field spec.evaluatrs; did you mean evaluators?",
         ),
         ('{"qqq": 1}', RunSpec, "", "qqq", "unknown field qqq; known here: target, dataset, "),
+        ('{"trials": 3}', EvalRun, "", "trials", "unknown field trials; it belongs in spec"),
         (
             '{"usage": {"inputTokns": 1}}',
             Record,
@@ -133,7 +137,8 @@ def test_bytes_are_read_from_both_alphabets_of_base64() -> None:
             "spec.gates[0].stat",
             "spec.gates[0].stat must be one of mean, ci_low, ci_high, error_rate,",
         ),
-        ('{"input": "bare"}', Record, "", "input", "input must be an object (Content), not the text 'bare'"),
+        ('{"input": 5}', Record, "", "input", "input must be an object (Content), not 5"),
+        ('{"usage": "little"}', Record, "", "usage", "usage must be an object (Usage), not the text 'little'"),
         ('{"input": {}}', Record, "", "input", "input sets none of text, messages, json, row, tensor, media"),
         ('{"input": {"text": "a", "json": null}}', Record, "", "input", "input sets text and json; set only one of"),
         (
@@ -238,3 +243,17 @@ def test_an_enum_member_knows_its_number_and_full_name() -> None:
     assert (StepType.LLM, StepType.LLM.number, StepType.LLM.proto_name) == ("llm", 1, "STEP_TYPE_LLM")
     assert StepType.of_number(1) is StepType.LLM
     assert StepType.of_number(999) is StepType.UNSPECIFIED
+
+
+def test_a_text_stands_for_content_and_for_an_evaluator_wherever_either_is_expected() -> None:
+    short = (
+        b'{"records": [{"input": "a", "output": "b", "reference": "c", "context": ["d", {"text": "e"}], '
+        b'"trajectory": {"steps": [{"type": "tool", "input": "f"}]}}], "evaluators": ["exact-match", {"ref": "contains"}]}'
+    )
+    long = (
+        b'{"records": [{"input": {"text": "a"}, "output": {"text": "b"}, "reference": {"text": "c"}, '
+        b'"context": [{"text": "d"}, {"text": "e"}], "trajectory": {"steps": [{"type": "tool", "input": {"text": "f"}}]}}], '
+        b'"evaluators": [{"ref": "exact-match"}, {"ref": "contains"}]}'
+    )
+    assert decode(short, EvaluateRequest) == decode(long, EvaluateRequest)
+    jsonschema.validate(json.loads(short), json_schema("evaluate-request"))

@@ -76,3 +76,15 @@ def test_an_empty_message_prints_every_zero_over_rest(name: str) -> None:
     objects = {field.json_name for field in fields_of(name) if field.kind == "object" and field.shape == "plain"}
     assert printed.keys() == expected.keys() | objects
     assert all(not value or str(value).endswith("_UNSPECIFIED") for value in printed.values())
+
+
+@every_message
+def test_an_answer_holds_every_field_but_those_that_may_be_unknown(name: str) -> None:
+    written = json.loads(json_codec.encode_camel(getattr(types, name)()))
+    known = {
+        field.json_name
+        for field in fields_of(name)
+        if not field.oneof
+        and (field.shape in ("list", "map") or (field.shape != "optional" and field.kind != "message"))
+    }
+    assert set(written) == known

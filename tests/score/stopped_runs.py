@@ -11,7 +11,8 @@ from evalsi.core.errors import NotFoundError, StoreError
 from evalsi.score.request import ScoreRequest
 from evalsi.score.score_dataset import Scored, score_dataset_now
 from evalsi.settings import Settings
-from evalsi.wiring import local_store, scoring
+from evalsi.wiring.reading_runs import local_store
+from evalsi.wiring.scoring import scoring
 from tests.command_line import command, environment
 
 CHECKS = '''\

@@ -69,6 +69,18 @@ def test_a_killed_run_is_finished_by_the_same_command_as_if_nothing_had_happened
 
 
 @pytest.mark.slow
+def test_of_a_slow_evaluator_what_it_has_graded_is_stored_within_seconds(folder: Path) -> None:
+    process = start(folder, pause_s=0.5)
+    try:
+        wait_until(lambda: any(len(each) >= 12 for each in stored_ids(folder)))
+        done = len(calls(folder))
+        assert done - len(stored_ids(folder)[0]) <= 8
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.slow
 def test_ctrl_c_once_saves_what_is_in_flight_and_the_same_command_goes_on(folder: Path) -> None:
     process = start(folder, pause_s=0.01)
     wait_until(lambda: any(stored_ids(folder)))
@@ -82,10 +94,13 @@ def test_ctrl_c_once_saves_what_is_in_flight_and_the_same_command_goes_on(folder
     (stored,) = stored_ids(folder)
     assert Counter(calls(folder)) == Counter(stored), "what was graded is saved"
 
-    finished = start(folder, pause_s=0)
+    finished = start(folder, "--name", "the-second-try", "--label", "try=2", pause_s=0)
     finished.communicate(timeout=60)
     assert finished.returncode == 0
     assert Counter(calls(folder)) == Counter(f"r{i}" for i in range(256))
+    (listed,) = json.loads(evalsi("runs", "list", "--label", "try=2", "--format", "json", cwd=folder).out)
+    assert listed["name"] == "the-second-try", "a run that is continued is called as the command says now"
+    assert json.loads(evalsi("runs", "show", "the-second-try", "--manifest", cwd=folder).out)["name"] == listed["name"]
 
 
 @pytest.mark.slow

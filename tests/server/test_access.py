@@ -68,6 +68,29 @@ def test_roles_decide_over_rest_and_connect(asking: RunningServer, root: str) ->
     assert said(asking, "POST", "/v1alpha1/evaluate", root, EXACT | {"project": "biling"})[0] == 404
 
 
+def test_metrics_need_a_key_that_may_read_them(asking: RunningServer, root: str) -> None:
+    runner = new_key(asking, root, "no-monitor", "runner")
+    made = {"name": "prometheus", "roles": {"*": {"roles": ["monitor"]}}}
+    monitor = str(said(asking, "POST", "/v1alpha1/apikeys", root, made)[1]["secret"])
+    assert asking.request("GET", "/metrics")[0] == 401
+    assert asking.request("GET", "/metrics", headers=with_key(runner))[0] == 403
+    for key in (monitor, root):
+        status, _, body = asking.request("GET", "/metrics", headers=with_key(key))
+        assert status == 200
+        assert b"evalsi_audit_write_failures_total 0.0" in body
+        assert b"evalsi_unauthenticated_total" in body
+    assert said(asking, "GET", "/v1alpha1/runs", monitor)[0] == 403
+
+
+def test_a_credential_that_was_not_granted_is_refused_and_counted(asking: RunningServer, root: str) -> None:
+    target = {"connector": "openai-compatible", "model": "m", "apiKeyEnv": "HOME", "baseUrl": "https://example.com/v1"}
+    spec = {"dataset": {"path": "x.jsonl"}, "target": target, "evaluators": [{"ref": "exact-match"}]}
+    status, answer = said(asking, "POST", "/v1alpha1/runs", root, {"spec": spec})
+    assert (status, answer["error"]) == (403, "credential-denied")
+    _, _, body = asking.request("GET", "/metrics", headers=with_key(root))
+    assert b"evalsi_credential_denied_total 1.0" in body
+
+
 def test_roles_decide_over_grpc(asking: RunningServer, root: str) -> None:
     grpc = pytest.importorskip("grpc")
     from evalsi.schema import EvaluateRequest, EvaluatorRef, Record

@@ -5,7 +5,6 @@ from collections.abc import Generator, Mapping
 from typing import Any
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -36,6 +35,8 @@ def is_deliberate(status: int, headers: Mapping[str, str]) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("service", SERVICES)
 def test_no_request_that_fits_the_description_breaks_the_server(attacked: RunningServer, service: str) -> None:
+    import schemathesis  # takes longer to import than all of evalsi, in every process that collects tests
+
     schema: Any = schemathesis.openapi.from_url(f"http://{attacked.address}/openapi.json")
     mine = {(method.verb, method.path) for method in METHODS if method.service.endswith(f".{service}")}
     operations = [one.ok() for one in schema.get_all_operations()]

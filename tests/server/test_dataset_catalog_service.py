@@ -191,6 +191,9 @@ def test_versions_are_listed_newest_first_by_pages(service: DatasetCatalogServic
     assert listed() == ["o4", "o3", "o2", "o1", "o0"]
     assert listed(name="cases") == ["o3", "o1"]
     assert listed(owner="o2") == ["o2"]
+    assert listed(search="CAS") == ["o3", "o1"]
+    assert listed(search="the", owner="o2") == ["o2"]
+    assert listed(search="c_s") == listed(search="%") == []
     assert listed(project="other") == []
     assert listed(state=DatasetVersionState.APPROVED) == []
 

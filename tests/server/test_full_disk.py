@@ -118,6 +118,6 @@ def test_a_full_disk_costs_time_and_nothing_that_was_acknowledged(tmp_path: Path
             assert run["progress"] == {"total": ROWS, "done": ROWS}
             assert run["summaries"] == before["summaries"]
         status, _, body = server.request("POST", "/v1/datasets/cases/upload", lines)
-        assert status == 200, body
+        assert status == 201, body
         assert json.loads(body)["dataset"]["records"] == ROWS
     assert not any("Traceback" in str(line) for line in server.lines)

@@ -26,6 +26,7 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
             data_dir: store
             datasets_dir: sets
             runs: {{adopt_interval: 60s}}
+            quotas: {{projects: {{thrifty: {{judge_tokens_per_day: 1}}}}}}
             judges: {{{JUDGE}: {{model: gpt-4o-mini, base_url: "{model.base_url}", api_key_env: JUDGE_KEY}}}}
             targets: {{assistant: {{model: gpt-4o-mini, base_url: "{model.base_url}", api_key_env: JUDGE_KEY}}}}
             """
@@ -85,6 +86,27 @@ def test_judges_of_calls_are_counted_and_their_cache_too(asking: RunningServer) 
     assert asking.metric('evalsi_cost_usd_total{project="default",role="judge"}') > 0
 
 
+def test_judge_tokens_of_calls_count_in_the_quota_of_their_project(asking: RunningServer) -> None:
+    record = {"id": "1", "input": {"text": "What is thrift?"}, "output": {"text": "It is thrift"}}
+    call = {"records": [record], "evaluators": [{"ref": "answer-relevance"}], "judge": JUDGE, "project": "thrifty"}
+    assert asking.post("/v1/evaluate", call)[0] == 200
+    status, answer = asking.post("/v1/evaluate", call)
+    assert (status, answer["error"]) == (429, "quota")
+    assert "has used its 1 judge tokens" in answer["message"]
+    # What asks no judge, and other projects, are not concerned.
+    assert asking.post("/v1/evaluate", {**call, "judge": "", "evaluators": [{"ref": "exact-match"}]})[0] == 200
+    assert asking.post("/v1/evaluate", {**call, "project": "default"})[0] == 200
+
+
+def test_what_is_said_of_a_run_that_failed_names_no_folder_of_the_server(asking: RunningServer) -> None:
+    spec = {"dataset": {"path": "none.jsonl"}, "evaluators": [{"ref": "exact-match"}]}
+    assert finished(asking, spec) == "RUN_STATUS_ERROR"
+    _, found = asking.get("/v1alpha1/runs?page_size=1")
+    (run,) = found["runs"]
+    assert run["error"].startswith("none.jsonl:1")
+    assert "/" not in run["error"]
+
+
 @pytest.mark.slow
 def test_a_run_begins_at_once_however_long_the_server_was_idle(asking: RunningServer) -> None:
     time.sleep(14)  # by now an idle worker looks every ten seconds
@@ -116,7 +138,7 @@ def test_an_idle_server_has_few_processes_and_uses_next_to_nothing(tmp_path: Pat
     with running_server(tmp_path, ("--config", "evalsi.yaml")) as server:
         time.sleep(8)  # until everything has been imported and the pauses have grown
         children = server.children()
-        assert len(children) <= 2, "a spare for grading, and one for runs"
+        assert len(children) <= 3, "a spare for grading, one for runs, and one for traffic"
         pids = [server.process.pid, *children]
         before = cpu_s(pids)
         time.sleep(10)
@@ -130,7 +152,7 @@ def test_workers_for_runs_come_with_the_work_and_a_killed_one_is_replaced(tmp_pa
     lines = (json.dumps({"id": str(n), "input": "?", "output": str(n), "reference": "1"}) for n in range(60_000))
     (tmp_path / "store" / "datasets" / "data.jsonl").write_text("\n".join(lines))
     with running_server(tmp_path, ("--config", "evalsi.yaml")) as server:
-        assert server.metric("evalsi_run_workers") == 1
+        assert wait_until(lambda: server.metric("evalsi_run_workers") == 1)  # they start once it is ready
         spec = {"dataset": {"path": "data.jsonl"}, "evaluators": [{"ref": "exact-match"}, {"ref": "token-f1"}]}
         for _ in range(3):
             assert server.post("/v1alpha1/runs", {"spec": spec})[0] == 200

@@ -35,7 +35,7 @@ def test_datasets_in_a_bucket_are_fetched_run_over_and_backed_up(s3: S3Server, t
     fetch = "/v1/dataset-versions/cases/1:fetch"
     with running_server(tmp_path, ("--config", "evalsi.yaml"), KEYS) as server:
         status, _, answer = server.request("POST", "/v1/datasets/cases/upload", body)
-        assert status == 200, answer
+        assert status == 201, answer
         status, _, fetched = server.request("GET", fetch)
         assert status == 200
         status, answer = server.post("/v1/runs", {"name": "over-s3", "spec": spec})

@@ -1,8 +1,10 @@
 """Starting, stopping, TLS, and clients that mean no good or know no better."""
 
 import asyncio
+import html
 import json
 import os
+import pty
 import re
 import signal
 import socket
@@ -10,16 +12,19 @@ import ssl
 import subprocess
 import sys
 import threading
+import urllib.request
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
 import grpc
+import httpx
 import pytest
 from openapi_spec_validator import validate  # pyright: ignore[reportUnknownVariableType]
 
 from evalsi.server.one_port import HEAD_S
 from evalsi.server.tls import Certificates
+from tests.command_line import command, environment
 from tests.server.hostile_plugin import install_hostile_plugin
 from tests.server.running_server import EXACT, RunningServer, running_server, wait_until
 
@@ -52,6 +57,11 @@ def test_the_description_of_the_api_is_valid_and_served(server: RunningServer) -
     status, headers, page = server.request("GET", "/docs")
     assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert b"://" not in page.replace(b"http://127.0.0.1:8080", b"")
+    assert b"<tr id=EvaluationService.Evaluate><td><a href=#EvaluationService.Evaluate>" in page
+    operations = [one for path in found["paths"].values() for one in path.values()]
+    assert len(operations) > 50
+    for one in operations:
+        assert html.escape(one["summary"]).encode() in page, one["operationId"]
 
 
 @pytest.mark.parametrize("listen", ["0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:80"])
@@ -204,6 +214,12 @@ def test_tls_serves_browsers_and_grpc_on_the_same_port(tmp_path: Path) -> None:
             command = ["curl", "-sS", http, "--cacert", str(chain), "-d", json.dumps(EXACT), url]
             done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
             assert '"passed":true' in done.stdout
+        trusted = ssl.create_default_context(cafile=str(chain))
+        with httpx.Client(
+            http1=False, http2=True, verify=trusted, timeout=30
+        ) as client:  # offers h2 alone, as gRPC does
+            found = client.post(url, json=EXACT)
+        assert (found.http_version, '"passed":true' in found.text) == ("HTTP/2", True)
         credentials = grpc.ssl_channel_credentials(chain.read_bytes())
         with grpc.secure_channel(server.address, credentials) as channel:
             answer = channel.unary_unary("/evalsi.v1alpha1.CatalogService/ListEvaluators")(b"", timeout=10)
@@ -222,3 +238,22 @@ def test_new_certificates_are_taken_up_and_broken_ones_are_not(tmp_path: Path) -
     key.write_text("broken")
     with pytest.raises(ssl.SSLError):
         certificates.reload_into(context)
+
+
+@pytest.mark.slow
+def test_who_starts_a_server_on_a_terminal_is_told_the_address_of_its_pages(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        command("serve", "--listen", "127.0.0.1:0"), cwd=tmp_path, env=environment(), stdin=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    try:
+        with os.fdopen(ours, errors="replace") as said:
+            line = next(line for line in said if line.startswith("pages: "))
+            with urllib.request.urlopen(line.split()[1], timeout=30) as page:
+                assert page.status == 200
+            process.terminate()
+            assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.wait()

@@ -1,15 +1,20 @@
 """The same methods by stock clients: grpcio, connectrpc's form, `buf curl`, health and reflection."""
 
+import asyncio
 import json
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from pathlib import Path
 from queue import Queue
 from typing import Any
 
 import grpc
+import httpx
 import pytest
+from hpack import Encoder
 
 from evalsi.schema import (
     Content,
@@ -25,6 +30,7 @@ from evalsi.schema import (
 )
 from evalsi.schema.json_codec import decode as decode_json
 from evalsi.schema.proto_codec import decode, encode
+from evalsi.server.first_frames import PREFACE
 from tests.server.running_server import EXACT, RunningServer
 
 ROOT = Path(__file__).parents[2]
@@ -147,13 +153,20 @@ def test_reflection_describes_every_service_in_both_versions(channel: grpc.Chann
 
 
 @pytest.mark.parametrize(
-    "options", [("--protocol", "grpc", "--http2-prior-knowledge"), ("--protocol", "grpcweb"), ("--protocol", "connect")]
+    "options",
+    [
+        ("--protocol", "grpc", "--http2-prior-knowledge"),
+        ("--protocol", "grpcweb"),
+        ("--protocol", "grpcweb", "--http2-prior-knowledge"),
+        ("--protocol", "connect"),
+        ("--protocol", "connect", "--http2-prior-knowledge"),
+    ],
 )
 def test_buf_curl_speaks_each_protocol(server: RunningServer, options: tuple[str, ...]) -> None:
     buf = Path(sys.executable).parent / "buf"
     for path, body in ((EVALUATE, json.dumps(EXACT)), (STREAM, stream_text())):
-        if path == STREAM and "--protocol" in options and "grpc" not in options:
-            continue  # a stream both ways needs HTTP/2, which only gRPC is spoken over
+        if path == STREAM and "--http2-prior-knowledge" not in options:
+            continue  # a stream both ways needs HTTP/2
         command = [
             str(buf),
             "curl",
@@ -167,6 +180,106 @@ def test_buf_curl_speaks_each_protocol(server: RunningServer, options: tuple[str
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == 0, done.stderr
         assert '"passed": true' in done.stdout
+
+
+H2C = ("curl", "-sS", "--http2-prior-knowledge", "-w", "\\n%{http_code} %{http_version}")
+
+
+def over_http2(server: RunningServer, path: str, *arguments: str, body: str | None = None) -> tuple[bytes, str]:
+    """What curl is answered over HTTP/2 without TLS, and the status with the version of HTTP."""
+    data = ("--data-binary", "@-") if body is not None else ()
+    command = [*H2C, *data, *arguments, f"http://{server.address}{path}"]
+    done = subprocess.run(command, input=(body or "").encode(), capture_output=True, check=True, timeout=60)
+    answer, _, told = done.stdout.rpartition(b"\n")
+    return answer, told.decode()
+
+
+def test_everything_that_is_answered_over_http_is_answered_over_http2(server: RunningServer) -> None:
+    json_type = ("-H", "content-type: application/json")
+    answer, told = over_http2(server, EVALUATE, *json_type, body=json.dumps(EXACT))
+    assert (told, decode_json(answer, EvaluateResponse).summaries[0].n) == ("200 2", 1)
+    answer, told = over_http2(server, "/v1/evaluate", body=json.dumps(EXACT))
+    assert (told, decode_json(answer, EvaluateResponse).summaries[0].n) == ("200 2", 1)
+    answer, told = over_http2(server, EVALUATE, *json_type, body='{"evaluators": [{"ref": "no"}]}')
+    assert (told, json.loads(answer)["code"]) == ("400 2", "invalid_argument")
+    assert over_http2(server, "/healthz")[1] == "200 2"
+    assert over_http2(server, "/nowhere")[1] == "404 2"
+
+
+def test_bodies_larger_than_the_windows_of_http2_pass_both_ways(server: RunningServer) -> None:
+    records = [{"id": f"r{row}", "output": {"text": "Paris " * 200}, "reference": {"text": "x"}} for row in range(4000)]
+    body = json.dumps({"records": records, "evaluators": EXACT["evaluators"]})
+    assert len(body) > 4 << 20
+    answer, told = over_http2(server, "/v1/evaluate", body=body)
+    assert (told, len(answer) > 1 << 20) == ("200 2", True)
+    assert decode_json(answer, EvaluateResponse).summaries[0].n == 4000
+
+
+def test_many_calls_share_one_connection_of_http2(server: RunningServer) -> None:
+    address = f"http://{server.address}"
+
+    async def ask() -> list[int]:
+        async with httpx.AsyncClient(http1=False, http2=True, base_url=address, timeout=30) as client:
+            await client.get("/healthz")
+            async with client.stream("POST", STREAM, content=envelopes(), headers=CONNECT_STREAM) as streamed:
+                pieces = [piece async for piece in streamed.aiter_bytes()]
+            found = await asyncio.gather(*(client.post("/v1/evaluate", json=EXACT) for _ in range(60)))
+            assert b'"passed":true' in b"".join(pieces)
+            assert {answer.http_version for answer in found} == {"HTTP/2"}
+            return [answer.status_code for answer in found]
+
+    assert asyncio.run(ask()) == [200] * 60
+
+
+CONNECT_STREAM = {"content-type": "application/connect+json"}
+
+
+async def envelopes() -> AsyncIterator[bytes]:
+    """A configuration and a record, as messages of a Connect stream."""
+    for message in ({"config": {"evaluators": EXACT["evaluators"]}}, {"record": EXACT["records"][0]}):
+        text = json.dumps(message).encode()
+        yield b"\0" + len(text).to_bytes(4, "big") + text
+
+
+def test_a_channel_that_calls_after_a_while_and_one_that_is_cut_into_bytes_reach_grpc(server: RunningServer) -> None:
+    call = bytes.fromhex("000000040000000000") + headers_of(b"application/grpc", f"{LIST}")
+    acknowledged = bytes.fromhex("000000040100000000")
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
+        sent = PREFACE + call[:9] + acknowledged + call[9:] + acknowledged
+        for at in range(len(sent)):
+            client.sendall(sent[at : at + 1])
+        client.sendall(bytes.fromhex("000005000100000001") + b"\0\0\0\0\0")
+        received = b""
+        while b"grpc-status" not in received and len(received) < 1 << 24:
+            piece = client.recv(1 << 16)
+            assert piece, received[-200:]
+            received += piece
+            client.sendall(bytes.fromhex("000004080000000000") + (1 << 16).to_bytes(4, "big"))
+            client.sendall(bytes.fromhex("000004080000000001") + (1 << 16).to_bytes(4, "big"))
+
+
+def headers_of(kind: bytes, path: str) -> bytes:
+    fields = [(b":method", b"POST"), (b":scheme", b"http"), (b":path", path.encode()), (b":authority", b"x"),
+              (b"content-type", kind), (b"te", b"trailers")]  # fmt: skip
+    block = Encoder().encode(fields)
+    return len(block).to_bytes(3, "big") + bytes([1, 4]) + (1).to_bytes(4, "big") + block
+
+
+def test_streams_that_are_opened_only_to_be_reset_end_the_connection(server: RunningServer) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
+        client.sendall(PREFACE + bytes.fromhex("000000040000000000"))
+        encoder = Encoder()
+        fields = [(b":method", b"POST"), (b":scheme", b"http"), (b":path", b"/v1/evaluate"), (b":authority", b"x")]
+        with suppress(ConnectionError):
+            for number in range(1, 2001, 2):
+                block = encoder.encode(fields)
+                stream = number.to_bytes(4, "big")
+                client.sendall(len(block).to_bytes(3, "big") + b"\1\4" + stream + block)
+                client.sendall(b"\0\0\4\3\0" + stream + (8).to_bytes(4, "big"))
+        with suppress(ConnectionError):
+            while client.recv(1 << 16):
+                pass
+    assert server.get("/v1alpha1/evaluators")[0] == 200
 
 
 def stream_text() -> str:

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from tests.command_line import environment, write_jsonl
 from tests.server.running_server import RunningServer
 
-VERSION = "evalsi==0.3.1"
 ROWS = [
     {"id": str(n), "input": "?", "output": "Paris" if n % 2 else "Lyon", "reference": "Paris",
      "metadata": {"topic": f"t{n % 3}"}}
@@ -27,18 +25,6 @@ spec:
 """
 
 pytestmark = [pytest.mark.slow, pytest.mark.interop]
-
-
-@pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("published")
-    made = subprocess.run([sys.executable, "-m", "venv", str(folder)], capture_output=True, check=False, timeout=120)
-    python = folder / "bin" / "python"
-    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", VERSION]
-    done = subprocess.run(install, capture_output=True, text=True, check=False, timeout=240)
-    if made.returncode or done.returncode:
-        pytest.skip(f"{VERSION} cannot be installed here: {done.stderr.strip()[-200:]}")
-    return python
 
 
 def test_the_published_client_scores_on_this_server(server: RunningServer, published: Path) -> None:
@@ -85,6 +71,13 @@ def test_the_published_command_line_handles_runs_and_datasets_of_ours(
     fetched = evalsi("dataset", "version", "answers", "v1", "--project", "default")
     assert len(json.loads(fetched)["dataset"]["content"]["records"]) == 10
 
+    # An upload is answered with what a spec may write as its path.
+    uploaded = evalsi("dataset", "upload", "answers.jsonl", "--project", "default", "--name", "uploaded")
+    assert uploaded.strip() == "uploaded@1 (10 records)"
+    (tmp_path / "path.yaml").write_text(
+        SPEC.replace("catalog: {name: answers, version: v1, sha256: SHA256}", "path: uploaded@1").replace("MIN", "0.4")
+    )
+    assert json.loads(evalsi("run", "-f", "path.yaml", "--format", "json"))["records"] == 10
     for name, least in (("met", "0.4"), ("missed", "0.9")):
         (tmp_path / f"{name}.yaml").write_text(SPEC.replace("SHA256", sha256).replace("MIN", least))
     run = json.loads(evalsi("run", "-f", "met.yaml", "--format", "json"))

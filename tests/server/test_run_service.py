@@ -89,7 +89,7 @@ def stores(served: ServedRuns) -> Iterator[SqlProjectStores]:
 
 @pytest.fixture
 def service(served: ServedRuns, stores: SqlProjectStores) -> RunService:
-    return RunService(stores=stores, clock=SystemClock(), datasets=served.folder / "datasets")
+    return RunService(stores=stores, clock=SystemClock(), datasets=served.folder / "datasets", has_usual_judge=False)
 
 
 def spec(**changes: Any) -> RunSpec:
@@ -154,12 +154,14 @@ def test_checking_stores_nothing(service: RunService) -> None:
     [
         (spec(evaluators=[]), "spec.evaluators"),
         (spec(evaluators=[EvaluatorRef(ref="exact-macth")]), "exact-match"),
+        (spec(evaluators=[EvaluatorRef(ref="correctness")]), "correctness asks a judge and none was named"),
         (spec(evaluators=[EvaluatorRef(ref="./checks.py:f")]), "runs no code"),
         (spec(evaluators=[EvaluatorRef(ref="os:system")]), "runs no code"),
         (spec(target=Target(python="os:system")), "starts no program"),
         (spec(dataset=DatasetSource(path="../secret.jsonl")), "leads out of its folder"),
         (spec(dataset=DatasetSource(path="/etc/passwd")), "is absolute"),
         (spec(dataset=DatasetSource(uri="file:///etc/passwd")), "reads no file:// address"),
+        (spec(dataset=DatasetSource(path="data.jsonl", mapping={"input": "topik"})), "did you mean 'topic'"),
         (spec(sinks=[Sink(json="out.jsonl")]), "writes no files"),
         (spec(baseline="./base.json"), "compares with runs alone"),
         (spec(target=Target(connector="recorded", recording="../replies.jsonl")), "leads out of its folder"),

@@ -29,7 +29,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         rows = [{"id": f"r{n}", "input": os.urandom(200).hex(), "output": "a", "reference": "a"} for n in range(ROWS)]
         body = write_jsonl(folder / "rows.jsonl", rows).read_bytes()
         assert len(body) > 20 << 20
-        assert server.request("POST", "/v1/datasets/cases/upload", body)[0] == 200
+        assert server.request("POST", "/v1/datasets/cases/upload", body)[0] == 201
         spec = {"dataset": {"catalog": {"name": "cases"}}, "evaluators": [{"ref": "exact-match"}]}
         status, answer = server.post("/v1/runs", {"name": "large", "spec": spec})
         assert status == 200

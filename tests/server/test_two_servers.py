@@ -58,7 +58,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 def asked(server: RunningServer, verb: str, path: str, headers: dict[str, str], message: Any = None) -> Any:
     body = message if isinstance(message, str) or message is None else json.dumps(message)
     status, _, answer = server.request(verb, path, body, headers)
-    assert status == 200, answer
+    assert status in (200, 201), answer
     return json.loads(answer)
 
 

@@ -93,6 +93,47 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         ("runs:\n  lease: 30s", "evalsi.yaml:2:3: unknown key runs.lease"),
         ("judges:\n  a:\n    modle: x", "evalsi.yaml:3:5: unknown key judges.a.modle; did you mean 'model'?"),
         ("credentials: {grants: [{hosts: []}]}", "credentials.grants[0] needs env"),
+        ("sinks: [{}]", "sinks[0] says none of otel, mlflow, langfuse, phoenix, webhook; it needs exactly one"),
+        (
+            "sinks: [{mlflow: {tracking_uri: http://m}, otel: {endpoint: http://c}}]",
+            "sinks[0] says otel and mlflow; it needs exactly one",
+        ),
+        ("sinks: [{mflow: {}}]", "unknown key sinks[0].mflow; did you mean 'mlflow'?"),
+        ("sinks: [{mlflow: {}}]", "sinks[0].mlflow needs tracking_uri"),
+        ("sinks: [{mlflow: {tracking_uri: 'file:///x'}}]", "sinks[0].mlflow.tracking_uri must be an address"),
+        ("sinks: [{webhook: {url: 'https://u:p@h/'}}]", "sinks[0].webhook.url must be an address"),
+        (
+            "sinks: [{otel: {endpoint: http://c, audit: true}}]",
+            "sinks[0].otel.audit belongs to a part that this version does not serve; remove it, and read the audit log with "
+            "'evalsi auth audit --format json'",
+        ),
+        (
+            "sinks: [{mlflow: {tracking_uri: http://m, username_env: U}}]",
+            "sinks[0].mlflow needs username_env and password_env together",
+        ),
+        (
+            "sinks: [{mlflow: {tracking_uri: http://m, token_env: T, username_env: U, password_env: P}}]",
+            "sinks[0].mlflow names both a token and a user",
+        ),
+        ("sinks: [{langfuse: {public_key_env: P}}]", "sinks[0].langfuse needs secret_key_env"),
+        ("sinks: [{phoenix: {endpoint: http://p}, name: A_b}]", "sinks[0].name is no name"),
+        (
+            "sinks: [{phoenix: {endpoint: http://p}}, {name: phoenix, otel: {endpoint: http://c}}]",
+            "sinks[1] is called 'phoenix', as sinks[0] is",
+        ),
+        (
+            "sinks: [{otel: {endpoint: http://c, headers_env: {Authorization: 'Bearer x'}}}]",
+            "sinks[0].otel.headers_env.Authorization must be the name of an environment variable",
+        ),
+        (
+            "sinks: [{otel: {endpoint: http://c}}]\n"
+            "policies: [{name: a, stages: [{evaluators: [{ref: length}]}], sinks: [oltp]}]",
+            "policies[0].sinks[0] must be one of otel, not 'oltp'",
+        ),
+        (
+            "policies: [{name: a, stages: [{evaluators: [{ref: length}]}], sinks: [otel]}]",
+            "policies[0].sinks[0] is 'otel', and the operator has named no sinks",
+        ),
         ("runs: {lease_ttl: 30}", 'runs.lease_ttl must be a length of time such as "30s"'),
         ("runs: {lease_ttl: -5s}", "runs.lease_ttl must be a length of time"),
         ("runs: {max_concurrent: -1}", "runs.max_concurrent must be 0 or more"),
@@ -142,6 +183,8 @@ def test_parts_that_are_not_served_are_refused_by_name(tmp_path: Path, part: str
         "auth: {api_keys: {keys: [{name: ci, key: [evk_hunter2hunter2hunter2]}]}}",
         "judges: {a: {model: m, api_key_env: sk-hunter2-hunter2}}",
         "targets: {a: {model: m, headers_env: {Authorization: Bearer hunter2}}}",
+        "sinks: [{mlflow: {tracking_uri: 'http://u:hunter2@m', token_env: hunter2-hunter2}}]",
+        "sinks: [{langfuse: {public_key_env: pk-hunter2, secret_key_env: sk-hunter2}}]",
         "credentials: {grants: [{env: 'sk-hunter2'}]}",
         "storage: {postgres: {dsn: 'postgresql://u:hunter2@db/x'}}",
         "storage: {postgres: {dsn: 'host=db password=hunter2'}}",

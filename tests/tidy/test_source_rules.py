@@ -1,10 +1,9 @@
 """Rules that a reviewer would repeat, kept by a machine."""
 
 import ast
+import functools
 import re
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src"
@@ -20,6 +19,7 @@ VAGUE = {"util", "utils", "helper", "helpers", "common", "manager", "managers", 
 SECRET = re.compile(r"api_key(?!_env)|secret|password|bearer", re.IGNORECASE)
 
 
+@functools.cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -47,11 +47,9 @@ def test_no_module_has_a_vague_name() -> None:
     assert vague == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_every_module_begins_with_what_it_is(path: Path) -> None:
-    document = ast.get_docstring(tree_of(path))
-    assert document
-    assert len(document.split()) >= 3
+def test_every_module_begins_with_what_it_is() -> None:
+    silent = [name_of(path) for path in MODULES if len((ast.get_docstring(tree_of(path)) or "").split()) < 3]
+    assert silent == []
 
 
 def test_nothing_secret_is_printed_or_logged() -> None:

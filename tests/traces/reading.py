@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from evalsi.schema import Record, Trajectory
-from evalsi.traces import by_trace, decode_otlp, default_tracing, record_of_trace
+from evalsi.traces import by_trace, decode_otlp, default_tracing
+from evalsi.traces.record_of_trace import record_of_trace
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evalsi.core.content import text_of
-from evalsi.schema import StepType
+from evalsi.schema import Step, StepType
 from evalsi.traces import MadeCall, atif_of_trajectory, tool_calls_of, trajectory_of_atif
 from tests.traces.reading import GOLDEN, record_of, records_of, trajectory_of
 
@@ -85,6 +85,111 @@ def test_every_trajectory_becomes_atif_and_keeps_calls_answer_and_tokens(name: s
     assert [seen(call) for call in tool_calls_of(again)] == [
         seen(call) for call in tool_calls_of(trajectory_of(record))
     ]
+
+
+FRAMEWORKS = ["langgraph", "crewai", "openai-agents", "llamaindex"]
+"""Made by running the apps of `docs/guides/frameworks` (`golden/making/guides.py`)."""
+
+
+def of_type(steps: list[Step], kind: StepType) -> list[Step]:
+    return [step for step in steps if step.type is kind]
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_an_agent_of_a_framework_gives_its_question_its_answer_and_two_model_calls(name: str) -> None:
+    record = record_of(GOLDEN / f"{name}.json")
+    assert (text_of(record.input), text_of(record.output)) == ("Is the hall lamp on?", "Yes, it is on.")
+    assert record.usage is not None
+    assert (record.usage.input_tokens, record.usage.output_tokens, record.usage.requests) == (270, 30, 2)
+    assert record.usage.cached_input_tokens == 200
+    assert record.usage.cost_usd == pytest.approx(4.35e-05)
+    models = of_type(trajectory_of(record).steps, StepType.LLM)
+    assert len(models) == 2
+    last = models[-1].input
+    assert last is not None
+    assert last.messages is not None
+    assert [message.role for message in last.messages.messages] == ["system", "user", "assistant", "tool"]
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_a_tool_of_a_framework_has_its_arguments_and_the_bare_result_whatever_is_wrapped_around_them(name: str) -> None:
+    steps = trajectory_of(record_of(GOLDEN / f"{name}.json")).steps
+    (call,) = tool_calls_of(trajectory_of(record_of(GOLDEN / f"{name}.json")))
+    assert (call.name, call.arguments, call.result, call.ran) == ("lamp_state", {"room": "hall"}, {"on": True}, True)
+    (tool,) = of_type(steps, StepType.TOOL)
+    assert tool.input is not None
+    assert "properties" not in json.dumps(tool.input.json if tool.input.text is None else tool.input.text)
+
+
+def test_langgraph_has_its_thread_as_session_and_its_nodes_as_steps() -> None:
+    trajectory = trajectory_of(record_of(GOLDEN / "langgraph.json"))
+    assert trajectory.session_id == "visit-3"
+    assert [step.name for step in of_type(trajectory.steps, StepType.GENERIC)] == [
+        "lamp-helper",
+        "model",
+        "tools",
+        "model",
+    ]
+
+
+def test_crews_and_their_agents_are_agents_with_the_task_and_the_answer() -> None:
+    crew, agent = of_type(trajectory_of(record_of(GOLDEN / "crewai.json")).steps, StepType.AGENT)
+    assert agent.name == "lamp-helper"
+    for step in (crew, agent):
+        assert (text_of(step.input), text_of(step.output)) == ("Is the hall lamp on?", "Yes, it is on.")
+
+
+def test_what_llamaindex_passes_between_the_steps_of_a_workflow_is_no_content() -> None:
+    steps = trajectory_of(record_of(GOLDEN / "llamaindex.json")).steps
+    for step in steps:
+        assert "StopEvent(" not in text_of(step.output)
+        assert "<workflows." not in text_of(step.input)
+    assert "StopEvent(" in str(steps[0].attributes["output.value"])
+
+
+def test_a_hand_over_of_openais_agents_names_the_agent_that_gets_the_work() -> None:
+    trajectory = trajectory_of(record_of(GOLDEN / "openai-agents-handoff.json"))
+    (handed,) = of_type(trajectory.steps, StepType.HANDOFF)
+    assert handed.name == "lamp-helper"
+    assert [step.name for step in of_type(trajectory.steps, StepType.AGENT)][1:] == ["door", "lamp-helper"]
+    assert [call.name for call in tool_calls_of(trajectory)] == ["transfer_to_lamp_helper"]
+    assert record_of(GOLDEN / "openai-agents-handoff.json").notes == []  # 0 is kept free for a system message
+
+
+def test_claudes_agent_is_one_trace_with_the_tokens_of_its_program_and_each_tool_once() -> None:
+    title, record = records_of(GOLDEN / "claude-agent-sdk.json")
+    assert (title.input, title.output) == (None, None)
+    assert (text_of(record.input), text_of(record.output)) == ("Is the hall lamp on?", "Yes, it is on.")
+    assert record.usage is not None
+    assert (record.usage.input_tokens, record.usage.output_tokens, record.usage.requests) == (270, 30, 2)
+    assert record.usage.cached_input_tokens == 200
+    assert record.notes == []
+    steps = trajectory_of(record).steps
+    (tool,) = of_type(steps, StepType.TOOL)
+    others = [step for step in steps if step.attributes.get("evalsi.same_call_as") == tool.span_id]
+    assert sorted(step.name for step in others) == ["lamp_state", "mcp__lamps__lamp_state"]
+    (call,) = tool_calls_of(trajectory_of(record))
+    assert (call.name, call.arguments, call.result) == ("mcp__lamps__lamp_state", {"room": "hall"}, {"on": True})
+    (interaction,) = [step for step in steps if step.name == "claude_code.interaction"]
+    assert interaction.attributes["user_prompt"] == "<REDACTED>"
+    assert interaction.input is None
+
+
+def test_a_gateway_between_apps_and_models_gives_calls_tools_and_costs() -> None:
+    record = record_of(GOLDEN / "agentgateway.json")
+    assert (text_of(record.input), text_of(record.output)) == ("Is the hall lamp on?", "Yes, it is on.")
+    assert record.usage is not None
+    assert (record.usage.input_tokens, record.usage.output_tokens, record.usage.requests) == (270, 30, 2)
+    assert record.usage.cost_usd == pytest.approx(6.8e-05)
+    assert record.usage.reasoning_tokens == 10
+    (call,) = tool_calls_of(trajectory_of(record))
+    assert (call.id, call.name, call.arguments, call.result, call.ran) == (
+        "call_1",
+        "lamp_state",
+        {"room": "hall"},
+        {"on": True},
+        True,
+    )
 
 
 def test_the_golden_files_say_which_versions_made_them() -> None:

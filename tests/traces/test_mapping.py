@@ -20,12 +20,12 @@ from evalsi.traces import (
     decode_otlp,
     default_tracing,
     read_mapping,
-    record_of_trace,
     shipped_mappers,
     shipped_mappings,
     tool_calls_of,
     trajectory_of_spans,
 )
+from evalsi.traces.record_of_trace import record_of_trace
 from tests.traces.reading import GOLDEN, trajectory_of
 
 OWN = {
@@ -358,3 +358,44 @@ def test_a_trace_of_ten_thousand_spans_is_read_in_seconds_however_it_hangs_toget
     assert len(tool_calls_of(trajectory)) == 10_000
     assert trajectory.session_id == "s"
     assert time.process_time() - started < 20
+
+
+def test_a_text_that_a_source_ignores_is_no_value_and_the_next_one_counts() -> None:
+    ignoring = {
+        "version": 1,
+        "name": "house",
+        "kinds": {"agent": [{"attr": "house.q", "exists": True}]},
+        "values": {"input": [{"attr": "house.q", "ignore": "^<hidden>$"}, {"attr": "house.shown"}]},
+    }
+    for question, expected in (("<hidden>", "a summary"), ("<hidden> lamp", "<hidden> lamp")):
+        span = _span(1, attributes={"house.q": question, "house.shown": "a summary"})
+        (step,) = trajectory_of_spans([span], _tracing(ignoring)).steps
+        assert text_of(step.input) == expected
+    ignoring["values"] = {"input": [{"attr": "house.q", "ignore": "("}]}
+    with pytest.raises(InvalidSpecError, match="cannot be read"):
+        read_mapping(json.dumps(ignoring).encode())
+
+
+@pytest.mark.parametrize(("extra", "expected"), [({}, 160), ({"gen_ai.usage.input_tokens": 150}, 150)])
+def test_tokens_that_a_sender_counts_apart_are_added_though_they_are_fewer(
+    extra: dict[str, int], expected: int
+) -> None:
+    counts = {"input_tokens": 100, "cache_read_tokens": 50, "cache_creation_tokens": 10, "output_tokens": 5}
+    span = _span(1, attributes={"span.type": "llm_request", "model": "m", **counts, **extra})
+    (step,) = trajectory_of_spans([span], default_tracing()).steps
+    assert step.usage is not None
+    assert (step.usage.input_tokens, step.usage.cached_input_tokens) == (expected, 50)
+    assert "evalsi.flags" not in step.attributes
+
+
+@pytest.mark.parametrize("name", ["http.status", "http.response.status_code"])
+def test_a_call_that_a_gateway_refused_has_failed_though_its_span_does_not_say_so(name: str) -> None:
+    calls = {"chat": "HTTP status 429", "execute_tool": "HTTP status 429", "plan": ""}
+    for operation, expected in calls.items():
+        span = _span(1, attributes={"gen_ai.operation.name": operation, name: 429})
+        (step,) = trajectory_of_spans([span], default_tracing()).steps
+        assert step.error == expected
+    (step,) = trajectory_of_spans(
+        [_span(1, attributes={"gen_ai.operation.name": "chat", name: 200})], default_tracing()
+    ).steps
+    assert step.error == ""

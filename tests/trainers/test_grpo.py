@@ -12,8 +12,8 @@ import pytest
 from evalsi import rewards
 from evalsi.settings import Settings
 
-untyped_torch = pytest.importorskip("torch")
 untyped_trl = pytest.importorskip("trl")
+untyped_torch = pytest.importorskip("torch")
 
 TESTS = {
     "add": ["assert solve(2, 3) == 5", "assert solve(-1, 1) == 0"],

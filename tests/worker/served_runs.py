@@ -19,7 +19,7 @@ from evalsi.ports.run_queue import QueueLimits, Submission
 from evalsi.ports.run_store import RunRow
 from evalsi.schema import RunManifest, RunSpec
 from evalsi.settings.server import OWN_MACHINE
-from evalsi.wiring.run_work import RunWorkerOrder
+from evalsi.wiring.run_order import RunWorkerOrder
 
 
 @dataclass

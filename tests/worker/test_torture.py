@@ -22,6 +22,7 @@ from evalsi.schema import DatasetSource, EvaluatorRef, RunSpec, Target
 from tests.command_line import environment, write_jsonl
 from tests.postgres_server import postgres_server
 from tests.run.logged_model import logged_model
+from tests.thoroughness import repeats
 from tests.worker.served_runs import ServedRuns, submission, wait_until
 
 pytestmark = [
@@ -29,9 +30,8 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="workers die with a server on Linux"),
 ]
 
-KILLS = {"sqlite": 50, "postgres": int(os.environ.get("EVALSI_TORTURE_KILLS", "12"))}
-"""On PostgreSQL a usual run has a few: EVALSI_TORTURE_KILLS=50 makes it the long one, which takes four minutes."""
-TASKS = 10_000
+KILLS = repeats(8, 50)
+TASKS = repeats(3_000, 10_000)
 SERVER = """
 import sys, time
 from evalsi.infra.run_workers import RunWorkers
@@ -89,7 +89,7 @@ def is_done(stores: SqlProjectStores, run_id: str) -> bool:
 def test_runs_end_as_if_nothing_had_happened_however_often_the_server_is_killed(
     served: ServedRuns, tmp_path: Path
 ) -> None:
-    rng, most = random.Random(5), KILLS["postgres" if served.store else "sqlite"]
+    rng, most = random.Random(5), KILLS
     records = [{"id": f"r{n}", "input": f"question {n}", "reference": f"question {n % 100}"} for n in range(TASKS)]
     write_jsonl(tmp_path / "datasets" / "data.jsonl", records)
     kills, acknowledged = 0, 0

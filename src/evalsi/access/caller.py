@@ -15,6 +15,7 @@ ANY_PERMISSION = "*"
 """The permission that contains all others; the role `owner` has it."""
 
 _NOTHING: Mapping[str, frozenset[str]] = MappingProxyType({})
+_NO_LABELS: Mapping[str, str] = MappingProxyType({})
 _NO_ROLES: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
@@ -34,6 +35,8 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     """Name of the API key, where one was shown."""
     key_prefix: str = ""
     """The first characters of that key, as lists show them; no secret."""
+    labels: Mapping[str, str] = _NO_LABELS
+    """Labels of that key; traces that it sends bear them."""
     method: str = "none"
     """How it proved who it is: `apikey`; `none` where authentication is off."""
     request_id: str = ""

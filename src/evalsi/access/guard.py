@@ -14,6 +14,7 @@ from evalsi.access.actions import Action, Scope, is_audited, rule_of
 from evalsi.access.audit_chain import sealed
 from evalsi.access.caller import EVERY_PROJECT, Caller
 from evalsi.access.gate import DEFAULT_PROJECT, require, visible_projects
+from evalsi.access.key_making import checked_name
 from evalsi.core.clock import Clock
 from evalsi.core.errors import AlreadyExistsError, ForbiddenError, NotFoundError, suggestion
 from evalsi.ports.access_store import AccessStore
@@ -23,6 +24,9 @@ from evalsi.schema.method import Method
 ProjectOfRun = Callable[[str], Awaitable[str | None]]
 """The project of a run, by its id; None when there is no such run."""
 
+TRAFFIC_PERMISSION = "traces.write"
+"""What sending traces needs."""
+TRAFFIC_PROCEDURE = "opentelemetry.proto.collector.trace.v1.TraceService/Export"
 _LONGEST_RESOURCE = 200
 
 
@@ -31,6 +35,14 @@ class _Place(NamedTuple):
 
     project: str
     run: str = ""
+
+
+class _Deed(NamedTuple):
+    """What a call does, for the audit log."""
+
+    permission: str
+    procedure: str
+    resource: str
 
 
 class Guard:
@@ -42,6 +54,8 @@ class Guard:
         self._project_of_run = project_of_run
         self._projects: frozenset[str] = frozenset({DEFAULT_PROJECT})
         """Names that are known to exist; a name is looked up again before it is refused."""
+        self.audit_write_failures = 0
+        """Entries of the audit log that could not be written; their calls were not made."""
 
     async def admit(self, caller: Caller, method: str, request: Any) -> None:
         """Returns when `caller` may call `method` with `request`.
@@ -72,6 +86,20 @@ class Guard:
             await self._find(caller, [place.project for place in places], make=is_audited(entry, action))
         if is_audited(entry, action):
             await self._note(caller, entry, action, request, places)
+
+    async def admit_traffic(self, caller: Caller, project: str) -> None:
+        """Returns when `caller` may send traces to `project`, which OTLP names beside the messages of the schema.
+
+        Raises: as `admit`; InvalidParamsError: the project would have to be made, and its name is none.
+        """
+        try:
+            require(caller, TRAFFIC_PERMISSION, project)
+        except ForbiddenError as refusal:
+            await self._write(caller, _Deed(TRAFFIC_PERMISSION, TRAFFIC_PROCEDURE, ""), [_Place(project)], refusal)
+            raise
+        if project not in self._projects and caller.method == "none":
+            checked_name(project)
+        await self._find(caller, [project], make=True)
 
     async def _places_of(self, action: Action, request: Any) -> list[_Place]:
         named = [_Place(name) for name in _project_names(action, request)]
@@ -130,16 +158,23 @@ class Guard:
         *,
         refusal: ForbiddenError | None = None,
     ) -> None:
+        await self._write(
+            caller, _Deed(method.action, method.full_name, _resource_of(action, request)), places, refusal
+        )
+
+    async def _write(
+        self, caller: Caller, deed: _Deed, places: list[_Place], refusal: ForbiddenError | None = None
+    ) -> None:
         projects = sorted({place.project for place in places})
         event = AuditEvent(
             time=self._clock.now(),
             principal=caller.principal,
-            action=method.action,
+            action=deed.permission,
             project=projects[0] if len(projects) == 1 else EVERY_PROJECT,
-            resource=_resource_of(action, request),
+            resource=deed.resource,
             allowed=refusal is None,
             reason=refusal.message if refusal else "",
-            procedure=method.full_name,
+            procedure=deed.procedure,
             request_id=caller.request_id,
             source=caller.source,
             detail=f"projects: {', '.join(projects)}" if len(projects) > 1 else "",
@@ -148,7 +183,11 @@ class Guard:
             api_key=caller.key_name,
             key_id=caller.key_prefix,
         )
-        await asyncio.to_thread(self._store.append_audit, event, sealed)
+        try:
+            await asyncio.to_thread(self._store.append_audit, event, sealed)
+        except BaseException:
+            self.audit_write_failures += 1
+            raise
 
 
 def _check(caller: Caller, permission: str, scope: Scope, project: str) -> None:

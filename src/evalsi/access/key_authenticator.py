@@ -61,13 +61,13 @@ class KeyAuthenticator:
         key = _key_in(headers)
         if key is None and ("authorization" in headers or "x-api-key" in headers):
             raise UnauthenticatedError(
-                "what the request has for an API key is none",
-                hint="a key begins with evk_ and has 43 more characters; send 'Authorization: Bearer evk_…'",
+                "the request's API key does not have the form of one",
+                hint="a key begins with evk_ and has 43 more characters; see that nothing is cut off or added",
             )
         if key is None:
             raise UnauthenticatedError(
                 "this server asks who is calling, and the request has no API key",
-                hint="send it as 'Authorization: Bearer evk_…'; the command line reads EVALSI_API_KEY",
+                hint="send it as the header 'Authorization: Bearer evk_…'",
             )
         digest = digest_of_key(key)
         known = self._known.get(digest)
@@ -87,6 +87,7 @@ class KeyAuthenticator:
             roles=caller.roles,
             key_name=caller.key_name,
             key_prefix=caller.key_prefix,
+            labels=caller.labels,
             method=caller.method,
             request_id=request_id,
             source=source,
@@ -126,6 +127,7 @@ class KeyAuthenticator:
             roles=roles,
             key_name=key.name,
             key_prefix=key.prefix,
+            labels=key.labels,
             method="apikey",
         )
 

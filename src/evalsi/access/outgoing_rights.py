@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from evalsi.core.address_fence import AddressFence, host_of
-from evalsi.core.errors import ForbiddenError, InvalidSpecError, UnknownNameError
+from evalsi.core.errors import CredentialDeniedError, InvalidSpecError, UnknownNameError
 from evalsi.schema import JudgeSpec, RunSpec, Target
 
 USUAL_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "openai-compatible": "OPENAI_API_KEY"}
@@ -47,6 +47,7 @@ class OutgoingRights:
     Args:
         judges: Judges of the server that it may name.
         targets: Targets of the server that it may name.
+        sinks: Sinks of the server that its policies and runs may name.
         grants: Credentials that its specs may name.
         enforce: Whether others are refused.
         fence: Where addresses of its specs may lead.
@@ -54,6 +55,7 @@ class OutgoingRights:
 
     judges: Mapping[str, JudgeSpec] = field(default_factory=dict[str, JudgeSpec])
     targets: Mapping[str, Target] = field(default_factory=dict[str, Target])
+    sinks: tuple[str, ...] = ()
     grants: tuple[Grant, ...] = ()
     enforce: bool = True
     fence: AddressFence = field(default_factory=AddressFence)
@@ -73,8 +75,11 @@ def with_named_parts(spec: RunSpec, rights: OutgoingRights) -> RunSpec:
     Raises:
         ForbiddenError: A credential is not granted to the project, or not for the host it would be sent to.
         InvalidSpecError: An address is beyond the fence.
-        UnknownNameError: A judge or target is named that the project has not.
+        UnknownNameError: A judge, target or sink is named that the project has not.
     """
+    for place, sink in enumerate(spec.sinks):
+        if sink.name and sink.name not in rights.sinks:
+            raise UnknownNameError("sink", sink.name, rights.sinks, where=f"spec.sinks[{place}].name")
     for call in _calls_of(spec):
         _check_call(call, rights)
     wanted = {name for name in (spec.judge, *(each.judge for each in spec.evaluators)) if name}
@@ -178,7 +183,7 @@ def _check_call(call: _Call, rights: OutgoingRights) -> None:
 def _check_credential(variable: str, call: _Call, where: str, rights: OutgoingRights) -> None:
     covering = [grant for grant in _granted(variable, rights) if grant.covers(call.host)]
     if not covering:
-        raise ForbiddenError(
+        raise CredentialDeniedError(
             f"the credential {variable} is not granted to this project for {call.host}",
             where=where,
             hint="the operator grants it: credentials.grants in evalsi.yaml; or use a judge or target of the server",

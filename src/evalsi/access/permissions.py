@@ -1,6 +1,6 @@
 """What there is to be allowed: every permission by its name.
 
-Names are part of the published interface. A permission is held in a project, except those that are of the installation
+Names are part of the published interface, `traces.delete` apart, which is ours. A permission is held in a project, except those that are of the installation
 as a whole.
 """
 
@@ -31,7 +31,8 @@ PERMISSIONS: tuple[Permission, ...] = (
     _in_project("policies.read", "Read policies on live traffic"),
     _in_project("policies.write", "Apply and delete policies"),
     _in_project("traces.read", "Read traces and their scores"),
-    _in_project("traces.write", "Send traces"),
+    _in_project("traces.write", "Send traces and feedback"),
+    _in_project("traces.delete", "Delete traces for good"),
     _in_project("failures.read", "Read failures"),
     _in_project("failures.write", "Capture and change failures"),
     _in_project("failures.review", "Decide on failures"),

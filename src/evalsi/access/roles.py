@@ -46,12 +46,13 @@ ROLES: tuple[Role, ...] = (
         "admin",
         "Manages a project: access, audit, webhooks, sources, deletion",
         *("access.manage", "audit.read", "webhooks.read", "webhooks.write", "sources.read", "sources.write"),
-        *("runs.delete", "failures.delete", "datasets.review"),
+        *("runs.delete", "traces.delete", "failures.delete", "datasets.review"),
         inherits="editor",
     ),
     _role("annotator", "Annotates", "annotations.read", "annotations.write"),
     _role("ingest", "Sends traces and nothing else", "traces.write"),
     _role("guard", "Asks guardrails and nothing else", "guardrails.check"),
+    _role("monitor", "Reads the server's metrics and nothing else", "metrics.read"),
     _role("owner", "May do everything", ANY_PERMISSION),
 )
 """In the order in which they are listed."""

@@ -6,7 +6,8 @@ from typing import Any
 import click
 
 from evalsi.cli.answer_table import FORMATS, print_answer
-from evalsi.cli.server_options import server_here, server_needed, server_options
+from evalsi.cli.format_option import format_option
+from evalsi.cli.server_options import client_of, server_here, server_needed, server_options
 from evalsi.cli.terminal import say
 
 
@@ -35,7 +36,7 @@ def _choosing_runs(command: Callable[..., Any]) -> Callable[..., Any]:
                 metavar="FILE",
                 help="Keep the tables in this DuckDB file; runs that are there already are not read again.",
             ),
-            click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True),
+            format_option(FORMATS),
         )
     ):
         command = option(command)
@@ -69,7 +70,7 @@ def query(sql: str, output_format: str, **chosen: Any) -> None:
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
-    help="Level of the intervals; marks use what is left.",
+    help="Confidence level of the intervals; marks use 1 minus it.",
 )
 @click.option(
     "--on-server", is_flag=True, help="Have the server work it out, which sends figures instead of every result."
@@ -103,18 +104,18 @@ def slice_(metric: str, by: str, confidence: float, on_server: bool, output_form
 
 def _slice_on_server(metric: str, by: str, confidence: float, output_format: str, chosen: dict[str, Any]) -> None:
     from evalsi.cli.eval import labels_of
-    from evalsi.cli.terminal import figure
-    from evalsi.client.client import Client
-    from evalsi.client.server_runs import ServerRuns
     from evalsi.core.errors import UsageError
+    from evalsi.core.figure import figure
     from evalsi.schema import SliceRunsRequest
     from evalsi.settings import Settings
+    from evalsi.wiring.run_libraries import server_runs
 
     if chosen["results"] or chosen["database"]:
         raise UsageError("a server knows neither files nor databases of this machine", where="--on-server")
-    server = server_needed(Settings.from_environment())
-    with Client(server.url, api_key=server.api_key, proxy=server.proxy) as client:
-        library = ServerRuns(client, server.project)
+    settings = Settings.from_environment()
+    server = server_needed(settings)
+    with client_of(server) as client:
+        library = server_runs(client, server.project, settings)
         request = SliceRunsRequest(
             run_ids=[library.find(name).id for name in chosen["runs"]],
             project=server.project,
@@ -149,7 +150,7 @@ def _written(row: Any, level: float) -> list[Any]:
 
 
 def _shown(row: Any) -> list[Any]:
-    from evalsi.cli.terminal import figure
+    from evalsi.core.figure import figure
 
     estimate, interval = row.estimate, row.estimate.interval
     bounds = None if interval is None else f"[{figure(interval.low)}, {figure(interval.high)}]"
@@ -167,7 +168,7 @@ def _analysis(
     from evalsi.analyze.run_database import run_database
     from evalsi.cli.eval import labels_of
     from evalsi.settings import Settings
-    from evalsi.wiring import chosen_runs
+    from evalsi.wiring.choosing_runs import chosen_runs
 
     choice = RunChoice(runs=runs, labels=labels_of(labels), limit=limit, results=results)
     settings = Settings.from_environment()
@@ -189,7 +190,7 @@ def _analysis(
                 return
             loaded = made.load(chosen_runs(choice, settings, server))
             if path is not None:
-                say(f"{path}: {len(loaded.run_ids) - len(loaded.kept)} runs read, {len(loaded.kept)} there already")
+                say(f"{path}: {len(loaded.run_ids) - len(loaded.kept)} runs read, {len(loaded.kept)} already there")
             yield made, loaded.run_ids
 
     return opened()

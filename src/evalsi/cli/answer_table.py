@@ -13,15 +13,16 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any, cast
 
-from evalsi.cli.terminal import figure, say
+from evalsi.cli.table import Column, excerpt, number, print_table, text
+from evalsi.cli.terminal import say
+from evalsi.core.figure import figure
 from evalsi.core.inert import inert_cell, printable
 
 FORMATS = ("table", "csv", "json")
 SHOWN_ROWS = 1000
 """Rows that a table shows; the other formats write all."""
-CELL_WIDTH = 48
-_WIDE = 100_000
-"""Columns of the console: a table is as wide as its cells, since a row that is cut says nothing."""
+NAME_WIDTH = 64
+"""Texts that are no longer are names, which wrap on a narrow terminal; longer ones are cut there."""
 
 Row = Sequence[Any]
 
@@ -66,9 +67,6 @@ def _print_csv(columns: Sequence[str], pieces: Iterable[Sequence[Row]]) -> None:
 
 
 def _print_table(columns: Sequence[str], pieces: Iterable[Sequence[Row]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     rows: list[Row] = []
     left_out = False
@@ -77,19 +75,15 @@ def _print_table(columns: Sequence[str], pieces: Iterable[Sequence[Row]]) -> Non
             left_out = True
             break
         rows.append([plain(value) for value in row])
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    cells = [[_table_cell(value) for value in row] for row in rows]
+    shown: list[Column] = []
     for place, name in enumerate(columns):
-        number = any(_is_number(row[place]) for row in rows)
-        table.add_column(
-            Text(printable(name, one_line=True)),
-            justify="right" if number else "left",
-            no_wrap=True,
-            overflow="ellipsis",
-            max_width=CELL_WIDTH,
+        longest = max((len(row[place]) for row in cells), default=0)
+        fitted = text if longest <= NAME_WIDTH else excerpt
+        shown.append(
+            (number if any(_is_number(row[place]) for row in rows) else fitted)(printable(name, one_line=True))
         )
-    for row in rows:
-        table.add_row(*(Text(_table_cell(value)) for value in row))
-    Console(file=sys.stdout, width=_WIDE, highlight=False).print(table)
+    print_table(shown, cells)
     if left_out:
         say(f"only the first {SHOWN_ROWS:,} rows are shown; --format csv or json writes all")
 

@@ -7,8 +7,9 @@ says so.
 import importlib
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -27,8 +28,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "analyze": ("evalsi.cli.analyze:analyze", "Ask many runs in SQL, or slice a metric by metadata."),
     "report": ("evalsi.cli.report:report", "Write an HTML or Markdown report of a run."),
     "runs": ("evalsi.cli.runs:runs", "List, show, follow, stop, continue and repeat runs."),
+    "delete-run": ("evalsi.cli.run_by_id:delete_run", "Remove a run from a server."),
+    "archive-run": ("evalsi.cli.run_by_id:archive_run", "Put a run of a server away."),
+    "promote": ("evalsi.cli.promote:promote", "Turn records of a server's run into cases there."),
     "dataset": ("evalsi.cli.dataset:dataset", "Keep datasets on a server."),
     "traces": ("evalsi.cli.traces:traces", "Turn traces in files into records or trajectories."),
+    "failures": ("evalsi.cli.failures:failures", "Turn traces that went wrong into cases of a dataset."),
+    "inbox": ("evalsi.cli.inbox:inbox", "The same as failures, under other names."),
+    "policy": ("evalsi.cli.policy:policy", "Evaluate live traffic by policies."),
     "mappings": ("evalsi.cli.mappings:mappings", "Check a mapping of spans and see what it reads."),
     "catalog": ("evalsi.cli.catalog:catalog", "List evaluators, or show one."),
     "judge": ("evalsi.cli.judge:judge", "Check a judge against people's labels."),
@@ -36,6 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "logout": ("evalsi.cli.login:logout", "Forget the API key that is kept for a server."),
     "whoami": ("evalsi.cli.login:whoami", "Show who a server takes you for."),
     "auth": ("evalsi.cli.auth:auth", "Manage keys, roles, projects and the audit log of a server."),
+    "credentials": ("evalsi.cli.credentials:credentials", "Show which keys of a server runs may use."),
     "sandbox": ("evalsi.cli.sandbox:sandbox", "Run programs nobody trusts, behind the strongest fence there is here."),
     "rewards": (
         "evalsi.cli.rewards:rewards",
@@ -52,8 +60,32 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Name, where its code is, and the line of help that the list of commands shows without importing it."""
 
 
+class _ReaderGoneError(Exception):
+    """Whoever read our output reads no more. Not the system's error, which click takes for its own and exits."""
+
+
+@contextmanager
+def _telling_that_nobody_reads() -> Generator[None]:
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise _ReaderGoneError from error
+    except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):  # so rich ends a program
+            raise _ReaderGoneError from stop
+        raise
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called, so that `--help` and `version` stay quick."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with _telling_that_nobody_reads():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> object:
+        with _telling_that_nobody_reads():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
@@ -87,6 +119,17 @@ def app() -> None:
 
     Start with:  evalsi init demo && cd demo && evalsi eval --data data.jsonl --evaluators exact-match
     """
+    from evalsi.settings import Settings
+
+    settings = Settings.from_environment()
+    if settings.plugins is not None:
+        from evalsi.wiring.evaluator_programs import know_evaluator_programs
+
+        know_evaluator_programs(settings)
+    if settings.trace_endpoint:
+        from evalsi.wiring.own_traces import trace_own_work
+
+        trace_own_work(settings, click.get_current_context().invoked_subcommand or "command")
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -98,12 +141,18 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
         return stop.exit_code
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+        return 2
+    except click.UsageError as error:
+        say(f"error: {_usage_in_words(error)}")
+        return 2
+    except click.ClickException as error:
+        say(f"error: {error.format_message()}")
         return 2
     except click.Abort:
         return 130
-    except BrokenPipeError:
+    except (BrokenPipeError, _ReaderGoneError):
         # Whoever read our output has what was wanted; what is still buffered must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -119,6 +168,14 @@ def run(arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
+def _usage_in_words(error: click.UsageError) -> str:
+    """What is wrong with the words of a command, in one sentence that ends with where its help is."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    message = message[:1].lower() + message[1:]
+    command = error.ctx.command_path if error.ctx is not None else "evalsi"
+    return f"{message}; see: {command} --help"
+
+
 def _page(error: "EvalsiError") -> str:
     """The error's code, which is also the name of its page in the docs, for a person at a terminal."""
     return f" [{error.code}]" if sys.stderr.isatty() else ""
@@ -126,12 +183,15 @@ def _page(error: "EvalsiError") -> str:
 
 def _told(error: Exception) -> int:
     """Says what went wrong in one sentence; the exit status. What is no error of the tree or the system is raised."""
-    from evalsi.core.errors import EvalsiError
+    from evalsi.core.errors import EvalsiError, UnauthenticatedError
 
     if isinstance(error, ExceptionGroup):  # several tasks failed, of one cause
         failed = cast("ExceptionGroup[Exception]", error)
         return _told(failed.exceptions[0])
     match error:
+        case UnauthenticatedError():  # the server knows no command line
+            say(f"error{_page(error)}: {error}; evalsi takes its key from EVALSI_API_KEY, else from 'evalsi login'")
+            return error.exit_status
         case EvalsiError():
             say(f"error{_page(error)}: {error}")
             return error.exit_status

@@ -8,33 +8,34 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 import msgspec
 
-from evalsi.cli.terminal import as_json, say
+from evalsi.cli.format_option import format_option
+from evalsi.cli.server_options import key_options
+from evalsi.cli.table import number, print_table, text, whole
+from evalsi.cli.terminal import as_json, say, when
 from evalsi.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from evalsi.client.client import Client
     from evalsi.settings import Settings
     from evalsi.settings.server import ServerSettings
 
-ResponseT = TypeVar("ResponseT", bound=msgspec.Struct)
+ResponseT = TypeVar("ResponseT")
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 _SERVER = click.option("--server", default="", metavar="URL", help="Address of the server. By default EVALSI_SERVER.")
-_FORMAT = click.option(
-    "--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True
-)
 _PROJECT = click.option("--project", default="", metavar="NAME", help="Only what concerns this project.")
 
 
 def _asking(command: CommandT) -> CommandT:
-    return _SERVER(_FORMAT(command))
+    return _SERVER(key_options(format_option()(command)))
 
 
-def _call(method: str, request: msgspec.Struct, kind: type[ResponseT], server: str) -> ResponseT:
-    from evalsi.cli.server_call import call, server_of
+def _call(ask: "Callable[[Client], ResponseT]", server: str) -> ResponseT:
+    from evalsi.cli.server_options import client_of, named_server
     from evalsi.settings import Settings
 
-    settings = Settings.from_environment()
-    return call(f"AuthService/{method}", request, kind, server_of(server, settings), settings)
+    with client_of(named_server(server, Settings.from_environment())) as client:
+        return ask(client)
 
 
 @click.group()
@@ -103,7 +104,7 @@ def create_key(
         made = make_local_key(request, *_settings_of(config))
         answer = CreateAPIKeyResponse(key=made.stored.key, secret=made.text)
     else:
-        answer = _call("CreateAPIKey", request, CreateAPIKeyResponse, server)
+        answer = _call(lambda client: client.create_api_key(request), server)
     if output_format == "json":
         print(as_json(answer))
         return
@@ -117,10 +118,9 @@ def create_key(
 @_asking
 def list_keys(project: str, server: str, output_format: str) -> None:
     """List API keys, never what they are."""
-    from evalsi.cli.auth_tables import print_rows, when
-    from evalsi.schema import ListAPIKeysRequest, ListAPIKeysResponse
+    from evalsi.schema import ListAPIKeysRequest
 
-    answer = _call("ListAPIKeys", ListAPIKeysRequest(project=project), ListAPIKeysResponse, server)
+    answer = _call(lambda client: client.list_api_keys(ListAPIKeysRequest(project=project)), server)
     if output_format == "json":
         print(as_json(answer.keys))
         return
@@ -135,18 +135,19 @@ def list_keys(project: str, server: str, output_format: str) -> None:
         )
         for key in answer.keys
     ]
-    print_rows(("name", "key", "roles", "expires", "last used", "state"), rows, nothing="no keys")
+    columns = (text("name"), whole("key"), text("roles"), whole("expires"), whole("last used"), whole("state"))
+    print_table(columns, rows, nothing="no keys")
 
 
 @keys.command(name="revoke")
 @click.argument("name")
 @_asking
 def revoke_key(name: str, server: str, output_format: str) -> None:
-    """Make an API key worthless, from the next call on."""
-    from evalsi.schema import RevokeAPIKeyRequest, RevokeAPIKeyResponse
+    """Revoke an API key. It is refused from the next call on."""
+    from evalsi.schema import RevokeAPIKeyRequest
 
-    answer = _call("RevokeAPIKey", RevokeAPIKeyRequest(name=name), RevokeAPIKeyResponse, server)
-    _done(answer, f"the key {name} is worthless now", output_format)
+    answer = _call(lambda client: client.revoke_api_key(RevokeAPIKeyRequest(name=name)), server)
+    _done(answer, f"the key {name} is revoked", output_format)
 
 
 @auth.group()
@@ -159,10 +160,9 @@ def roles() -> None:
 @_asking
 def list_roles(project: str, server: str, output_format: str) -> None:
     """List the roles."""
-    from evalsi.cli.auth_tables import print_rows
-    from evalsi.schema import ListRolesRequest, ListRolesResponse
+    from evalsi.schema import ListRolesRequest
 
-    answer = _call("ListRoles", ListRolesRequest(project=project), ListRolesResponse, server)
+    answer = _call(lambda client: client.list_roles(ListRolesRequest(project=project)), server)
     if output_format == "json":
         print(as_json(answer.roles))
         return
@@ -170,21 +170,21 @@ def list_roles(project: str, server: str, output_format: str) -> None:
         (role.name, role.description, ", ".join([*(f"all of {each}" for each in role.inherits), *role.permissions]))
         for role in answer.roles
     ]
-    print_rows(("role", "what for", "allows"), rows)
+    print_table((whole("role"), text("what for"), text("allows")), rows)
 
 
 @roles.command(name="permissions")
 @_asking
 def list_permissions(server: str, output_format: str) -> None:
     """List everything that a role can allow."""
-    from evalsi.cli.auth_tables import print_rows
-    from evalsi.schema import ListPermissionsRequest, ListPermissionsResponse
+    from evalsi.schema import ListPermissionsRequest
 
-    answer = _call("ListPermissions", ListPermissionsRequest(), ListPermissionsResponse, server)
+    answer = _call(lambda client: client.list_permissions(ListPermissionsRequest()), server)
     if output_format == "json":
         print(as_json(answer.permissions))
         return
-    print_rows(("permission", "lets a caller"), [(each.name, each.description) for each in answer.permissions])
+    rows = [(each.name, each.description) for each in answer.permissions]
+    print_table((whole("permission"), text("lets a caller")), rows)
 
 
 @auth.group()
@@ -197,15 +197,15 @@ def bindings() -> None:
 @_asking
 def list_bindings(project: str, server: str, output_format: str) -> None:
     """List who has which role where, beside the roles that keys were made with."""
-    from evalsi.cli.auth_tables import print_rows
-    from evalsi.schema import ListBindingsRequest, ListBindingsResponse
+    from evalsi.schema import ListBindingsRequest
 
-    answer = _call("ListBindings", ListBindingsRequest(project=project), ListBindingsResponse, server)
+    answer = _call(lambda client: client.list_bindings(ListBindingsRequest(project=project)), server)
     if output_format == "json":
         print(as_json(answer.bindings))
         return
     rows = [(each.project, each.role, each.subject, each.source, each.created_by) for each in answer.bindings]
-    print_rows(("project", "role", "subject", "from", "given by"), rows, nothing="no bindings")
+    columns = (text("project"), whole("role"), text("subject"), whole("from"), text("given by"))
+    print_table(columns, rows, nothing="no bindings")
 
 
 def _binding(command: CommandT) -> CommandT:
@@ -223,10 +223,10 @@ def _binding(command: CommandT) -> CommandT:
 @_asking
 def create_binding(project: str, role: str, subject: str, server: str, output_format: str) -> None:
     """Give a role to a key."""
-    from evalsi.schema import CreateBindingRequest, CreateBindingResponse, RoleBinding
+    from evalsi.schema import CreateBindingRequest, RoleBinding
 
     request = CreateBindingRequest(binding=RoleBinding(project=project, role=role, subject=subject))
-    answer = _call("CreateBinding", request, CreateBindingResponse, server)
+    answer = _call(lambda client: client.create_binding(request), server)
     _done(answer, f"{subject} has the role {role} in {project}", output_format)
 
 
@@ -235,10 +235,10 @@ def create_binding(project: str, role: str, subject: str, server: str, output_fo
 @_asking
 def delete_binding(project: str, role: str, subject: str, server: str, output_format: str) -> None:
     """Take a role from a key."""
-    from evalsi.schema import DeleteBindingRequest, DeleteBindingResponse, RoleBinding
+    from evalsi.schema import DeleteBindingRequest, RoleBinding
 
     request = DeleteBindingRequest(binding=RoleBinding(project=project, role=role, subject=subject))
-    answer = _call("DeleteBinding", request, DeleteBindingResponse, server)
+    answer = _call(lambda client: client.delete_binding(request), server)
     _done(answer, f"{subject} has the role {role} in {project} no longer", output_format)
 
 
@@ -251,15 +251,14 @@ def projects() -> None:
 @_asking
 def list_projects(server: str, output_format: str) -> None:
     """List the projects that you may see."""
-    from evalsi.cli.auth_tables import print_rows, when
-    from evalsi.schema import ListProjectsRequest, ListProjectsResponse
+    from evalsi.schema import ListProjectsRequest
 
-    answer = _call("ListProjects", ListProjectsRequest(), ListProjectsResponse, server)
+    answer = _call(lambda client: client.list_projects(ListProjectsRequest()), server)
     if output_format == "json":
         print(as_json(answer.projects))
         return
     rows = [(each.name, each.description, when(each.created_at), each.created_by) for each in answer.projects]
-    print_rows(("project", "what for", "made", "by"), rows, nothing="no projects")
+    print_table((text("project"), text("what for"), whole("made"), text("by")), rows, nothing="no projects")
 
 
 @projects.command(name="create")
@@ -268,10 +267,10 @@ def list_projects(server: str, output_format: str) -> None:
 @_asking
 def create_project(name: str, description: str, server: str, output_format: str) -> None:
     """Make a project."""
-    from evalsi.schema import CreateProjectRequest, CreateProjectResponse
+    from evalsi.schema import CreateProjectRequest
 
     request = CreateProjectRequest(name=name, description=description)
-    _done(_call("CreateProject", request, CreateProjectResponse, server), f"the project {name} is there", output_format)
+    _done(_call(lambda client: client.create_project(request), server), f"created the project {name}", output_format)
 
 
 @auth.command()
@@ -286,27 +285,26 @@ def audit(what: str, project: str, action: str, denied: bool, limit: int, server
 
     `verify` ends with exit status 3 where the chain is broken.
     """
-    from evalsi.schema import VerifyAuditLogRequest, VerifyAuditLogResponse
+    from evalsi.schema import VerifyAuditLogRequest
 
     if what == "list":
         _list_audit(project, action, denied, limit, server, output_format)
         return 0
-    report = _call("VerifyAuditLog", VerifyAuditLogRequest(), VerifyAuditLogResponse, server)
+    report = _call(lambda client: client.verify_audit_log(VerifyAuditLogRequest()), server)
     if output_format == "json":
         print(as_json(report))
     elif report.ok:
-        say(f"the chain holds: {report.checked} entries, the last is {report.last_sequence}")
+        say(f"the audit log is intact: {report.checked} entries, the last is {report.last_sequence}")
     else:
-        say(f"the chain is broken at entry {report.break_sequence}: {report.problem}")
+        say(f"the audit log is broken at entry {report.break_sequence}: {report.problem}")
     return 0 if report.ok else 3
 
 
 def _list_audit(project: str, action: str, denied: bool, limit: int, server: str, output_format: str) -> None:
-    from evalsi.cli.auth_tables import print_rows, when
-    from evalsi.schema import ListAuditEventsRequest, ListAuditEventsResponse
+    from evalsi.schema import ListAuditEventsRequest
 
     request = ListAuditEventsRequest(project=project, action=action, denied_only=denied, page_size=limit)
-    answer = _call("ListAuditEvents", request, ListAuditEventsResponse, server)
+    answer = _call(lambda client: client.list_audit_events(request), server)
     if output_format == "json":
         print(as_json(answer.events))
         return
@@ -322,7 +320,13 @@ def _list_audit(project: str, action: str, denied: bool, limit: int, server: str
         )
         for event in answer.events
     ]
-    print_rows(("entry", "when", "who", "what", "project", "about", "answer"), rows, nothing="no entries")
+    columns = (
+        number("entry"),
+        whole("when"),
+        *(text(each) for each in ("who", "what", "project", "about")),
+        whole("answer"),
+    )
+    print_table(columns, rows, nothing="no entries")
 
 
 @auth.command(name="hash-key")
@@ -342,6 +346,26 @@ def hash_key() -> None:
     if not looks_like_key(key):
         raise UsageError("this is no API key: one begins with evk_", hint="make one with: evalsi auth keys create")
     print(digest_of_key(key))
+
+
+@auth.command()
+@_SERVER
+@key_options
+def token(server: str) -> None:
+    """Print the key that calls to a server are made with, for another program: that of EVALSI_API_KEY, else of `evalsi login`.
+
+    \b
+    curl -H "Authorization: Bearer $(evalsi auth token --server https://…)" https://…/v1alpha1/whoami
+    """  # noqa: D301
+    from evalsi.cli.server_options import named_server
+    from evalsi.core.errors import NotFoundError
+    from evalsi.settings import Settings
+
+    address = named_server(server, Settings.from_environment())
+    if not address.api_key:
+        raise NotFoundError(f"no key is kept for {address.url}", hint="keep one with: evalsi login")
+    what_was_asked_for = address.api_key
+    print(what_was_asked_for)
 
 
 def _done(answer: msgspec.Struct, sentence: str, output_format: str) -> None:

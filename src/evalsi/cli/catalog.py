@@ -4,43 +4,47 @@ from typing import Any
 
 import click
 
-from evalsi.cli.server_options import server_here, server_options
-from evalsi.cli.terminal import as_json, console, say
-
-UNCUT_WIDTH = 1_000
-"""Columns where nobody looks at a terminal: whoever reads the list from a pipe wants all of it."""
+from evalsi.cli.format_option import format_option
+from evalsi.cli.server_options import client_of, server_here, server_options
+from evalsi.cli.table import excerpt, print_table, text
+from evalsi.cli.terminal import as_json, say
+from evalsi.core.figure import counted
 
 
 @click.command()
 @click.argument("name", required=False)
 @click.option("--pack", metavar="PACK", help="Only the evaluators of this pack.")
-@click.option(
-    "--format", "output_format", type=click.Choice(["table", "json", "md"]), default="table", show_default=True
-)
+@click.option("--search", default="", metavar="WORDS", help="Only those whose name or description has all these words.")
+@format_option(("table", "json", "md"))
 @server_options
-def catalog(name: str | None, pack: str | None, output_format: str) -> None:
+def catalog(name: str | None, pack: str | None, search: str, output_format: str) -> None:
     """List evaluators, or show one with its params and an example.
 
     \b
     evalsi catalog --pack text
+    evalsi catalog --search json
     evalsi catalog contains
     """  # noqa: D301
     from evalsi.settings import Settings
 
     server = server_here(Settings.from_environment())
     if server is None:
-        _show(_here(name, pack), name, output_format)
+        _show(_here(name, pack), name, search, output_format)
     else:
-        _show(_on_server(server, name, pack), name, output_format)
+        _show(_on_server(server, name, pack), name, search, output_format)
 
 
-def _show(found: Any, name: str | None, output_format: str) -> None:
+def _show(found: Any, name: str | None, search: str, output_format: str) -> None:
     rows, broken = found
     if name is not None:
         ((_, manifest, page),) = rows
         print(as_json(manifest) if output_format == "json" else page())
         return
-    rows = [(title, manifest) for title, manifest, _ in rows]
+    words = search.lower().split()
+    rows = [(title, manifest) for title, manifest, _ in rows if _has(words, title, manifest)]
+    if search and not rows:
+        say(f"no evaluator has {' and '.join(words)} in its name or description")
+        return
     if output_format == "json":
         print(as_json([manifest for _, manifest in rows]))
     elif output_format == "md":
@@ -79,12 +83,11 @@ def _here(name: str | None, pack: str | None) -> _Rows:
 
 
 def _on_server(server: Any, name: str | None, pack: str | None) -> _Rows:
-    from evalsi.client.client import Client
     from evalsi.client.server_catalog import manifest_named
     from evalsi.core.errors import UnknownNameError
     from evalsi.schema import ListEvaluatorsRequest
 
-    with Client(server.url, api_key=server.api_key, proxy=server.proxy) as client:
+    with client_of(server) as client:
         manifests = client.list_evaluators(ListEvaluatorsRequest()).evaluators
     if name is not None:
         manifest = manifest_named(name, manifests)
@@ -96,27 +99,21 @@ def _on_server(server: Any, name: str | None, pack: str | None) -> _Rows:
     return [(_title(manifest), manifest, None) for manifest in wanted], []
 
 
+def _has(words: list[str], title: str, manifest: Any) -> bool:
+    said = " ".join([title, manifest.description, *(f"{each.name} {each.description}" for each in manifest.outputs)])
+    return all(word in said.lower() for word in words)
+
+
 def _title(manifest: Any) -> str:
     return f"{manifest.pack}/{manifest.name}" if manifest.pack else manifest.name
 
 
 def _print_table(rows: list[tuple[str, Any]]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("evaluator", no_wrap=True)
-    table.add_column("needs", no_wrap=True)
-    table.add_column("what it measures", no_wrap=True, overflow="ellipsis")
-    widest = max((len(title) for title, _ in rows), default=0) + max((len(_needs(each)) for _, each in rows), default=0)
-    target = console(UNCUT_WIDTH)
-    room = max(20, target.width - widest - 4)
-    for title, manifest in rows:
-        about = manifest.description
-        about = about if len(about) <= room else about[: room - 1] + "…"
-        table.add_row(Text(title, style="bold"), _needs(manifest), Text(about))
-    target.print(table)
-    say(f"{len(rows)} evaluators; one in full: evalsi catalog NAME")
+    columns = (text("evaluator"), text("needs"), excerpt("what it measures"))
+    print_table(columns, [(Text(title, style="bold"), _needs(each), each.description) for title, each in rows])
+    say(f"{counted(len(rows), 'evaluator')}; one in full: evalsi catalog NAME")
 
 
 def _needs(manifest: Any) -> str:
@@ -169,7 +166,13 @@ def _page(manifest: Any, *, about: str, example: dict[str, Any], command: str) -
     lines += ["", "## Params", ""]
     required = manifest.params_schema.get("required", [])
     for key, schema in properties.items():
-        default = "required" if key in required else f"default {_json(schema.get('default'))}"
+        default = (
+            "required"
+            if key in required
+            else f"default {_json(schema['default'])}"
+            if "default" in schema
+            else "optional"
+        )
         about = f" {schema['description']}" if "description" in schema else ""
         lines.append(f"- `{key}`: {_type_of(schema)}, {default}.{about}")
     if not properties:

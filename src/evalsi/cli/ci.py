@@ -24,7 +24,7 @@ def ci_option(command: Command) -> Command:
     return click.option(
         "--ci",
         type=click.Choice(["github", "none"]),
-        help="Tell the build: annotations and a job summary. By default github where GITHUB_ACTIONS is true.",
+        help="Report to the CI system: annotations and a job summary. By default github where GITHUB_ACTIONS is true.",
     )(command)
 
 

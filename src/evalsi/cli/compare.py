@@ -5,8 +5,12 @@ from typing import Any
 import click
 
 from evalsi.cli.ci import Build, ci_option
+from evalsi.cli.format_option import format_option
 from evalsi.cli.server_options import server_here, server_options
-from evalsi.cli.terminal import as_json, console, figure, say
+from evalsi.cli.table import number, print_table, text, whole
+from evalsi.cli.terminal import as_json, console, say
+from evalsi.core.collector import tune_collector
+from evalsi.core.figure import figure, signed
 
 
 @click.command()
@@ -32,12 +36,13 @@ from evalsi.cli.terminal import as_json, console, figure, say
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
-    help="Level of the intervals; tests use what is left.",
+    help="Confidence level of the intervals; tests use 1 minus it.",
 )
 @click.option(
     "--cluster-by",
     metavar="KEY",
-    help="Metadata key that groups records which are not independent; by default the trials of one record are a group.",
+    help="Metadata key that groups records which are not independent; by default the one that both runs were made with, "
+    "else the trials of one record are a group.",
 )
 @click.option(
     "--flips", "max_flips", type=click.IntRange(min=0), default=5, show_default=True, help="Changed records to show."
@@ -49,9 +54,7 @@ from evalsi.cli.terminal import as_json, console, figure, say
     help="Write a report of CANDIDATE with the comparison: .html, .md or .xml (JUnit).",
 )
 @ci_option
-@click.option(
-    "--format", "output_format", type=click.Choice(["table", "json", "md"]), default="table", show_default=True
-)
+@format_option(("table", "json", "md"))
 @server_options
 def compare(baseline: str, candidate: str, **flags: Any) -> int:
     """Compare CANDIDATE with BASELINE: run ids, names, latest, latest~1 or results files.
@@ -72,10 +75,11 @@ def compare(baseline: str, candidate: str, **flags: Any) -> int:
     from evalsi.compare.paired_metric import ComparePlan
     from evalsi.core.errors import NothingScoredError
     from evalsi.settings import Settings
-    from evalsi.wiring import reading_run
+    from evalsi.wiring.reading_runs import reading_run
 
     settings = Settings.from_environment()
     server = server_here(settings)
+    tune_collector()
     with Build(flags["ci"], settings) as build:
         if flags["report_path"] is not None:
             from evalsi.report.write import check_report_path
@@ -84,8 +88,8 @@ def compare(baseline: str, candidate: str, **flags: Any) -> int:
         gates = [gate_of(text) for text in flags["gates"]]
         plan = ComparePlan(level=flags["confidence"], margins=margins_of(flags["margins"]))
         with (
-            reading_run(baseline, settings, server) as before,
-            reading_run(candidate, settings, server) as after,
+            reading_run(baseline, settings, server, need="scores") as before,
+            reading_run(candidate, settings, server, need="scores") as after,
         ):
             comparison = compare_runs(
                 before,
@@ -128,24 +132,30 @@ def _print(comparison: Any, flags: dict[str, Any]) -> None:
 
 def print_comparison(comparison: Any, *, max_flips: int) -> None:
     """The verdict, the table of metrics, usage, flips and warnings."""
-    from rich.table import Table
     from rich.text import Text
 
+    from evalsi.compare.comparison_text import titled
     from evalsi.core.inert import printable
+    from evalsi.report.figures import in_unit, signed_in_unit
 
     out = console()
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("metric", no_wrap=True, overflow="ellipsis", max_width=24)
-    for column in ("pairs", "baseline", "candidate", "difference"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("interval", no_wrap=True)
-    for column in ("p", "+/-"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
+    columns = (
+        text("metric"),
+        number("pairs"),
+        number("baseline", short="base"),
+        number("candidate", short="cand"),
+        number("difference", short="diff"),
+        whole("interval"),
+        number("p"),
+        number("+/-"),
+        whole("verdict"),
+    )
+    rows: list[tuple[str | Text, ...]] = []
     for metric in comparison.metrics:
         interval = metric.interval
-        table.add_row(
-            Text(printable(metric.metric, one_line=True)),
+        style = {"REGRESSED": "bold red", "IMPROVED": "bold green"}.get(metric.verdict, "")
+        row = (
+            titled(metric.metric, metric.unit),
             f"{metric.pairs:,}",
             figure(metric.baseline_mean),
             figure(metric.candidate_mean),
@@ -153,23 +163,28 @@ def print_comparison(comparison: Any, *, max_flips: int) -> None:
             figure(None) if interval is None else f"[{signed(interval.low)}, {signed(interval.high)}]",
             figure(metric.p_adjusted),
             f"{metric.better}/{metric.worse}",
-            Text(metric.verdict, style={"REGRESSED": "bold red", "IMPROVED": "bold green"}.get(metric.verdict, "")),
+            Text(metric.verdict, style=style),
         )
+        rows.append(row)
     names = printable(f"{comparison.candidate} against {comparison.baseline}", one_line=True)
     out.print(
         Text(comparison.verdict, style="bold").append(f"  {names}, {comparison.shared:,} shared records", "not bold")
     )
-    out.print(table)
+    print_table(columns, rows)
     out.print("p is adjusted for the number of metrics (Holm); +/-: records that rose and fell", style="dim")
+    undirected = [metric.metric for metric in comparison.metrics if metric.verdict == "NO DIRECTION"]
+    if undirected:
+        names = printable(", ".join(undirected), one_line=True)
+        out.print(f"no direction is declared for {names}: whether more is better is yours to say", style="dim")
     sees = [f"{metric.metric} {figure(metric.detectable)}" for metric in comparison.metrics if metric.detectable]
     if sees:
         out.print(f"smallest difference these pairs find with 80% power: {', '.join(sees)}", style="dim")
     for usage in comparison.usage:
-        interval = usage.difference.interval
-        shown = "" if interval is None else f" [{signed(interval.low)}, {signed(interval.high)}]"
-        out.print(
-            f"{usage.name}: {figure(usage.baseline_mean)} → {figure(usage.candidate_mean)} {usage.unit}, {signed(usage.difference.value)}{shown}"
-        )
+        interval, unit = usage.difference.interval, usage.unit
+        ends = [signed_in_unit(end, unit) for end in (interval.low, interval.high)] if interval is not None else []
+        before, after = in_unit(usage.baseline_mean, unit), in_unit(usage.candidate_mean, unit)
+        change = signed_in_unit(usage.difference.value, unit)
+        out.print(f"{usage.name}: {before} → {after}, {change}" + (f" [{', '.join(ends)}]" if ends else ""))
     for flip in comparison.flips[:max_flips]:
         _print_flip(out, flip)
     hidden = len(comparison.flips[max_flips:]) + comparison.flips_left_out
@@ -190,18 +205,13 @@ def _print_flip(out: Any, flip: Any) -> None:
             style="bold",
         )
     )
-    for name, text in (
+    for name, said in (
         ("input", flip.input),
         ("reference", flip.reference),
         ("baseline", flip.baseline_output),
         ("candidate", flip.candidate_output),
     ):
-        if text:
-            out.print(Text(f"  {name:<10}{printable(' '.join(text.split()))[:240]}"))
-
-
-def signed(value: float | None) -> str:
-    """A difference with its sign; zero has none."""
-    if value is None or value == 0:
-        return figure(value)
-    return ("+" if value > 0 else "") + figure(value)
+        shown = printable(" ".join(said.split()))[:240]
+        # An answer of nothing is what went wrong; an input or a reference may just not be there.
+        if shown or name in ("baseline", "candidate"):
+            out.print(Text(f"  {name:<10}").append(shown or "no output", "" if shown else "dim"))

@@ -4,12 +4,14 @@ import importlib.util
 import platform
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import click
 
-from evalsi.cli.terminal import as_json, console
+from evalsi.cli.format_option import format_option
+from evalsi.cli.table import print_table, text, whole
+from evalsi.cli.terminal import as_json
 from evalsi.core.version import __version__
 
 State = Literal["ok", "missing", "failed"]
@@ -25,22 +27,35 @@ class Check:
 
 
 @click.command()
-@click.option("--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True)
-def doctor(output_format: str) -> int:
+@click.option(
+    "--require",
+    type=click.Choice(["sdk", "server", "agent"]),
+    default="sdk",
+    show_default=True,
+    help="What this machine is for: evaluating (sdk), serving others (server), or running code of agents too (agent).",
+)
+@format_option()
+def doctor(require: Literal["sdk", "server", "agent"], output_format: str) -> int:
     """Check what works on this machine. Exit status 1 when something that should work does not."""
-    checks = [check() for check in CHECKS]
+    checks = [_as_required(check(), require) for check in CHECKS]
     if output_format == "json":
         print(as_json(checks))
     else:
-        from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
         styles = {"ok": "green", "missing": "dim", "failed": "bold red"}
-        for check in checks:
-            table.add_row(Text(check.state, style=styles[check.state]), check.name, Text(check.detail))
-        console().print(table)
+        rows = [(Text(check.state, style=styles[check.state]), check.name, check.detail) for check in checks]
+        print_table((whole("state"), whole("what"), text("finding")), rows, headings=False)
     return 1 if any(check.state == "failed" for check in checks) else 0
+
+
+_NEEDED = {"sdk": (), "server": ("extra server",), "agent": ("sandbox",)}
+"""What may be missing on some machines and not on one that is for this."""
+
+
+def _as_required(check: Check, require: Literal["sdk", "server", "agent"]) -> Check:
+    needed = check.state == "missing" and check.name in _NEEDED[require]
+    return replace(check, state="failed") if needed else check
 
 
 def _python() -> Check:
@@ -57,7 +72,7 @@ def _evalsi() -> Check:
 def _store() -> Check:
     from evalsi.core.errors import EvalsiError
     from evalsi.settings import Settings
-    from evalsi.wiring import local_store
+    from evalsi.wiring.reading_runs import local_store
 
     settings = Settings.from_environment()
     if not settings.database.exists():
@@ -139,6 +154,7 @@ CHECKS: tuple[Callable[[], Check], ...] = (
     _workers,
     _sandbox,
     _judge,
+    _extra("server", "grpc", "serving others"),
     _extra("arrow", "pyarrow", "Parquet and Arrow tables"),
     _extra("dataframes", "pandas", "pandas and polars data frames"),
     _extra("hf", "datasets", "hf:// datasets"),

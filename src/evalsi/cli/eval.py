@@ -9,13 +9,15 @@ from typing import Any
 
 import click
 
-from evalsi.cli.collector import tune_collector
+from evalsi.cli.bad_records import mishaps_of, say_errors
+from evalsi.cli.format_option import format_option
 from evalsi.cli.judge_options import judge_choice_of, judge_options
 from evalsi.cli.metric_table import FORMATS, print_summaries
 from evalsi.cli.once import OnceCommand
 from evalsi.cli.progress import ProgressLine, StopSwitch
 from evalsi.cli.server_options import server_here, server_options
-from evalsi.cli.terminal import say
+from evalsi.cli.terminal import LOADED_LATER, say
+from evalsi.core.collector import tune_collector
 
 
 @click.command(name="eval", cls=OnceCommand)
@@ -57,9 +59,7 @@ from evalsi.cli.terminal import say
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N records.")
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Only N records, drawn at random.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
-@click.option(
-    "--skip-invalid", is_flag=True, help="Leave rows that cannot be read out, and list them, instead of stopping."
-)
+@click.option("--skip-invalid", is_flag=True, help="Skip rows that cannot be read, and list them, instead of stopping.")
 @click.option("--baseline", metavar="SOURCE", help="Outputs that comparative evaluators compare with, matched by id.")
 @click.option(
     "--concurrency", type=click.IntRange(min=1), default=16, show_default=True, help="Judge calls in flight at once."
@@ -88,14 +88,7 @@ from evalsi.cli.terminal import say
 )
 @click.option("--output", metavar="FILE", help="Write results: .json (everything), .jsonl, .csv or .parquet.")
 @click.option("--report", "report_path", metavar="FILE", help="Write a report: .html, .md or .xml (JUnit).")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(FORMATS),
-    default="table",
-    show_default=True,
-    help="How the summary is printed.",
-)
+@format_option(FORMATS, about="How the summary is printed.")
 @click.option("--quiet", is_flag=True, help="No progress line, no hints.")
 @server_options
 def evaluate(**flags: Any) -> int:
@@ -110,7 +103,6 @@ def evaluate(**flags: Any) -> int:
     """  # noqa: D301 - \b is click's
     from evalsi.cli.run_files import check_paths
     from evalsi.core.errors import NothingScoredError
-    from evalsi.results.nothing_scored import error_example, why_nothing_scored
     from evalsi.score.score_dataset import score_dataset_now
     from evalsi.settings import Settings
 
@@ -126,21 +118,23 @@ def evaluate(**flags: Any) -> int:
         ProgressLine(enabled=not flags["quiet"]) as progress,
         _opened(request, settings, server, on_progress=progress.show, stopped=switch.is_on) as job,
     ):
-        scored = score_dataset_now(job)
+        scored = score_dataset_now(replace(job, later=LOADED_LATER))
         progress.clear()
         _write_files(scored.run, flags)
-        why_nothing = why_nothing_scored(scored.run) if scored.nothing_scored else ""
-        example = error_example(scored.run)
+        mishaps = mishaps_of(scored.run)
     if scored.resumed_rows and not flags["quiet"]:
         say(f"continued an interrupted run: {scored.resumed_rows:,} records were already graded")
     print_summaries(scored.run.summaries, flags["output_format"])
+    for warning in scored.run.manifest.warnings:
+        say(f"warning: {warning}")
     if scored.interrupted:
         say(f"stopped after {_graded(scored.run.summaries)} records; run the same command again to continue")
         return 130
     if scored.nothing_scored:
-        raise NothingScoredError("nothing was scored", hint=why_nothing)
+        raise NothingScoredError("nothing was scored", hint=mishaps.why_nothing)
     if not flags["quiet"]:
-        _say_what_next(scored.run, flags, example, is_sent=server is not None)
+        say_errors(scored.run, mishaps.example)
+        _say_what_next(scored.run, flags, is_sent=server is not None)
     return 0
 
 
@@ -148,7 +142,7 @@ def _opened(request: Any, settings: Any, server: Any, **watching: Any) -> Abstra
     """The job, ready to run: here, or with the evaluators of a server."""
     if server is None:
         from evalsi.core.errors import UsageError
-        from evalsi.wiring import scoring
+        from evalsi.wiring.scoring import scoring
 
         if request.judge.name:
             raise UsageError("--judge names a judge of a server", hint="add --server URL, or say --judge-provider")
@@ -227,15 +221,7 @@ def _graded(summaries: Sequence[Any]) -> str:
     return f"{max((summary.total for summary in summaries), default=0):,}"
 
 
-def _say_what_next(run: Any, flags: dict[str, Any], example: str, *, is_sent: bool) -> None:
-    errors = sum(summary.errors for summary in run.summaries)
-    if errors:
-        kinds = sorted({kind for summary in run.summaries for kind in summary.error_kinds})
-        if errors == 1:
-            say(f"1 result is an error ({kinds[0]}); it is in no mean")
-        else:
-            say(f"{errors:,} results are errors ({', '.join(kinds)}); they are in no mean")
-        say(f"  e.g. {example}")
+def _say_what_next(run: Any, flags: dict[str, Any], *, is_sent: bool) -> None:
     short = run.manifest.run_id[:8]
     named = f" ({flags['name']})" if flags["name"] else ""
     # The server keeps nothing of it, and may be where the next command would look.

@@ -74,23 +74,98 @@ Ask a target and grade what it says:
 """
 
 
+AGENT_DATA = """\
+{"id": "weather-paris", "input": "Do I need an umbrella in Paris?", "reference": [{"name": "weather", "arguments": {"city": "Paris"}}]}
+{"id": "weather-oslo", "input": "What is the weather in Oslo?", "reference": [{"name": "weather", "arguments": {"city": "Oslo"}}]}
+{"id": "compare", "input": "Is it warmer in Oslo or in Paris?", "reference": [{"name": "weather", "arguments": {"city": "Oslo"}}, {"name": "weather", "arguments": {"city": "Paris"}}]}
+"""
+
+AGENT = '''\
+"""The agent under evaluation: put yours here. It hands out what it answers, and the steps on the way to it."""
+
+import re
+
+WEATHER = {"Paris": "rain, 9 degrees", "Oslo": "snow, -3 degrees"}
+
+
+def answer(input: str) -> dict:
+    """Looks up the weather of the first city in the question, and forgets that there may be two."""
+    city = re.findall("|".join(WEATHER), input)[0]
+    found = WEATHER[city]
+    steps = [{"type": "tool", "name": "weather", "input": {"city": city}, "output": found}]
+    return {"output": f"{city}: {found}", "trajectory": {"steps": steps}}
+'''
+
+AGENT_RUN = """\
+# What `evalsi run run.yaml` does: has `answer` in agent.py do every task, looks at the tools that it used, decides the gate.
+apiVersion: evals.si/v1alpha1
+kind: EvalRun
+metadata:
+  name: first-agent
+spec:
+  dataset:
+    path: tasks.jsonl
+  target:
+    python: agent.py:answer
+  evaluators:
+    - tool-call-accuracy
+    - tool-errors
+    - loop-detection
+  gates:
+    - metric: tool-call-accuracy.precision
+      min: 0.5
+"""
+
+AGENT_README = """\
+# A first evaluation of an agent
+
+    evalsi run run.yaml
+    evalsi report latest -o report.html
+
+`tasks.jsonl` holds tasks with the calls of tools that are wanted; `agent.py` does them; `run.yaml` says what is measured.
+"""
+
+_RECORDED = {"data.jsonl": DATA, "checks.py": CHECKS, "target.py": TARGET, "run.yaml": RUN, "README.md": README}
+_TEMPLATES = {
+    "recorded": (
+        _RECORDED,
+        "evalsi eval --data data.jsonl --evaluators exact-match,numeric-match,./checks.py:short_enough",
+        "or ask a target: evalsi run run.yaml",
+    ),
+    "agent": (
+        {"tasks.jsonl": AGENT_DATA, "agent.py": AGENT, "run.yaml": AGENT_RUN, "README.md": AGENT_README},
+        "evalsi run run.yaml",
+        "",
+    ),
+}
+"""By name: the files, the command that shows what they do, and what else there is to say."""
+
+
 @click.command()
 @click.argument("directory", default=".", type=click.Path(file_okay=False))
-def init(directory: str) -> None:
+@click.option(
+    "--template",
+    type=click.Choice(list(_TEMPLATES)),
+    default="recorded",
+    show_default=True,
+    help="What the example is about: outputs that exist, or an agent with tools.",
+)
+def init(directory: str, template: str) -> None:
     """Write a small working example into DIRECTORY; files that are there are never touched."""
     from evalsi.core.errors import UsageError
 
     folder = Path(directory)
-    files = {"data.jsonl": DATA, "checks.py": CHECKS, "target.py": TARGET, "run.yaml": RUN, "README.md": README}
-    taken = [name for name in files if (folder / name).exists()]
+    files, command, more = _TEMPLATES[template]
+    taken = [name for name in files if (folder / name).exists() or (folder / name).is_symlink()]
     if taken:
         raise UsageError(
-            f"{folder / taken[0]} is there already", hint="name an empty or new folder: evalsi init my-evals"
+            f"{folder / taken[0]} is already there", hint="name an empty or new folder: evalsi init my-evals"
         )
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     say(f"wrote {', '.join(files)} in {folder}")
     enter = "" if directory == "." else f"cd {shlex.quote(directory)} && "
-    say(f"next: {enter}evalsi eval --data data.jsonl --evaluators exact-match,numeric-match,./checks.py:short_enough")
-    say("or ask a target: evalsi run run.yaml")
+    say(f"next: {enter}{command}")
+    if more:
+        say(more)

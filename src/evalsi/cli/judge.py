@@ -4,7 +4,10 @@ from typing import Any
 
 import click
 
-from evalsi.cli.terminal import as_json, console, figure, say
+from evalsi.cli.format_option import format_option
+from evalsi.cli.table import number, print_table, text
+from evalsi.cli.terminal import as_json, say
+from evalsi.core.figure import figure
 
 
 @click.group()
@@ -39,7 +42,7 @@ def judge() -> None:
     show_default=True,
     help="Level of the intervals.",
 )
-@click.option("--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option()
 def calibrate(run: str, **flags: Any) -> None:
     """Compare the judged METRIC of RUN with people's labels of the same records.
 
@@ -52,8 +55,8 @@ def calibrate(run: str, **flags: Any) -> None:
     from evalsi.datasets import DatasetOptions, open_dataset
     from evalsi.score.calibrate_judge import LabelColumns, calibrate_judge, read_labels
     from evalsi.settings import Settings
-    from evalsi.wiring import reading_run
     from evalsi.wiring.calibrations import keep_calibration
+    from evalsi.wiring.reading_runs import reading_run
 
     settings = Settings.from_environment()
     columns = LabelColumns(record=flags["record_column"], person=flags["person_column"], label=flags["label_column"])
@@ -70,7 +73,7 @@ def calibrate(run: str, **flags: Any) -> None:
     keep_calibration(record, settings)
     missing = len(labels) - record.calibration.cases
     if missing:
-        say(f"note: {missing} of {len(labels)} labelled records are not in the run, and count for nothing")
+        say(f"note: {missing} of {len(labels)} labelled records are not in the run, and are left out")
     if flags["output_format"] == "json":
         print(as_json(record))
         return
@@ -93,18 +96,12 @@ ROWS = (
 
 
 def _print(record: Any) -> None:
-    from rich.table import Table
-
     found = record.calibration
     say(
         f"{record.evaluator} by {record.judge or 'an unknown judge'}: {found.compared} cases compared, {found.people} {'person' if found.people == 1 else 'people'}, "
         f"{found.errors} without a verdict, {found.split} on which people are split"
     )
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("figure")
-    for name in ("value", "n"):
-        table.add_column(name, justify="right")
-    table.add_column("interval")
+    rows: list[tuple[str, ...]] = []
     for key, title in ROWS:
         shown = getattr(found, key)
         if shown is None:
@@ -112,5 +109,5 @@ def _print(record: Any) -> None:
         interval = shown.reason or figure(None)
         if shown.low is not None and shown.high is not None:
             interval = f"[{figure(shown.low)}, {figure(shown.high)}]"
-        table.add_row(title, figure(shown.value), str(shown.n), interval)
-    console().print(table)
+        rows.append((title, figure(shown.value), f"{shown.n:,}", interval))
+    print_table((text("figure"), number("value"), number("n"), text("interval")), rows)

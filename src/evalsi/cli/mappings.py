@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from evalsi.cli.format_option import format_option
+
 
 @click.group()
 def mappings() -> None:
@@ -13,7 +15,7 @@ def mappings() -> None:
 @mappings.command()
 @click.argument("file", metavar="MAPPING")
 @click.option("--traces", "source", metavar="FILE", help="OTLP to read with it, as a preview.")
-@click.option("--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option()
 def check(file: str, source: str | None, output_format: str) -> None:
     """Check a mapping, and show what it makes of the traces in a file.
 
@@ -33,25 +35,20 @@ def check(file: str, source: str | None, output_format: str) -> None:
     if output_format == "json":
         print(as_json(records))
         return
-    from rich.table import Table
-    from rich.text import Text
-
-    from evalsi.cli.terminal import console
+    from evalsi.cli.table import excerpt, print_table, text, whole
     from evalsi.core.content import text_of
-    from evalsi.core.inert import printable
     from evalsi.traces.step_of_span import FLAGS, MAPPING
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column, widest in (
-        ("trace", 8),
-        ("step", 10),
-        ("name", 24),
-        ("read by", 20),
-        ("tokens", 12),
-        ("output", 40),
-        ("odd", 30),
-    ):
-        table.add_column(column, no_wrap=True, overflow="ellipsis", max_width=widest)
+    columns = (
+        whole("trace"),
+        whole("step"),
+        text("name"),
+        text("read by"),
+        whole("tokens"),
+        excerpt("output"),
+        text("odd"),
+    )
+    rows: list[tuple[str, ...]] = []
     for record in records:
         assert record.trajectory is not None
         for step in record.trajectory.steps:
@@ -66,5 +63,5 @@ def check(file: str, source: str | None, output_format: str) -> None:
                 text_of(step.output),
                 ", ".join(step.attributes.get(FLAGS, [])),
             )
-            table.add_row(*(Text(printable(str(cell))) for cell in cells))
-    console().print(table)
+            rows.append(tuple(map(str, cells)))
+    print_table(columns, rows)

@@ -4,7 +4,11 @@ from typing import Any
 
 import click
 
-from evalsi.cli.terminal import as_json, figure, say
+from evalsi.cli.format_option import format_option
+from evalsi.cli.server_options import server_here, server_options
+from evalsi.cli.table import number, print_table, text, whole
+from evalsi.cli.terminal import as_json, console, say
+from evalsi.core.figure import figure
 
 
 @click.command()
@@ -23,15 +27,25 @@ from evalsi.cli.terminal import as_json, figure, say
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
-    help="Level of the intervals; tests use what is left.",
+    help="Confidence level of the intervals; tests use 1 minus it.",
 )
 @click.option("--gate", is_flag=True, help="Exit 3 when a run regressed significantly against the first.")
 @click.option(
-    "--max-regression", type=click.FloatRange(min=0), metavar="X", help="For --gate: a drop of up to X still passes."
+    "--gate-strict",
+    is_flag=True,
+    help="As --gate, and a run that is not shown to hold its score fails too: its interval may not reach below.",
 )
 @click.option(
-    "--format", "output_format", type=click.Choice(["table", "json", "csv", "md"]), default="table", show_default=True
+    "--max-regression", type=click.FloatRange(min=0), metavar="X", help="For a gate: a drop of up to X still passes."
 )
+@click.option(
+    "--tuned-on",
+    multiple=True,
+    metavar="RUN",
+    help="One of the runs whose system was tuned on these records: shown, but never the best. Repeatable.",
+)
+@format_option(("table", "json", "csv", "md"))
+@server_options
 def matrix(runs: tuple[str, ...], **flags: Any) -> int:
     """Compare several runs on the records that all of them share and scored.
 
@@ -45,18 +59,31 @@ def matrix(runs: tuple[str, ...], **flags: Any) -> int:
     from contextlib import ExitStack
 
     from evalsi.compare.matrix import MatrixPlan, check_regressions, compare_many
-    from evalsi.core.errors import UsageError
+    from evalsi.core.errors import UnknownNameError, UsageError
     from evalsi.settings import Settings
-    from evalsi.wiring import reading_run
+    from evalsi.wiring.reading_runs import reading_run
 
-    if flags["max_regression"] is not None and not flags["gate"]:
+    gated = flags["gate"] or flags["gate_strict"]
+    if flags["max_regression"] is not None and not gated:
         raise UsageError("--max-regression says nothing without --gate", hint="add --gate")
-    if flags["gate"] and flags["against"] == "best":
+    for name in flags["tuned_on"]:
+        if name not in runs:
+            raise UnknownNameError("run", name, runs, where="--tuned-on")
+    if gated and flags["against"] == "best":
         raise UsageError("against the best run every other falls short", hint="gate against the first run")
     settings = Settings.from_environment()
-    plan = MatrixPlan(metric=flags["metric"], by=flags["by"], against=flags["against"], level=flags["confidence"])
+    server = server_here(settings)
+    plan = MatrixPlan(
+        metric=flags["metric"],
+        by=flags["by"],
+        against=flags["against"],
+        level=flags["confidence"],
+        tuned=frozenset(place for place, name in enumerate(runs) if name in flags["tuned_on"]),
+    )
     with ExitStack() as stack:
-        found = compare_many([stack.enter_context(reading_run(name, settings)) for name in runs], plan)
+        found = compare_many(
+            [stack.enter_context(reading_run(name, settings, server, need="scores")) for name in runs], plan
+        )
     match flags["output_format"]:
         case "json":
             print(as_json(found))
@@ -68,7 +95,7 @@ def matrix(runs: tuple[str, ...], **flags: Any) -> int:
             print(_markdown(found))
         case _:
             _print(found)
-    return check_regressions(found, flags["max_regression"] or 0.0) if flags["gate"] else 0
+    return check_regressions(found, flags["max_regression"] or 0.0, strict=flags["gate_strict"]) if gated else 0
 
 
 _COLUMNS = (
@@ -95,7 +122,7 @@ def _ends(interval: Any) -> tuple[float | None, float | None]:
 
 def _texts(row: Any) -> list[str]:
     """The cells that a person reads."""
-    from evalsi.cli.compare import signed
+    from evalsi.core.figure import signed
 
     none = figure(None)
     own, change = row.estimate, row.difference
@@ -118,24 +145,27 @@ def _between(interval: Any, show: Any) -> str:
 
 
 def _print(found: Any) -> None:
-    import sys
-
-    from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     from evalsi.core.inert import printable
 
-    console = Console(file=sys.stdout, width=1000, highlight=False)
+    columns = [
+        text("run"),
+        number("n"),
+        number("mean"),
+        whole("interval"),
+        number("difference", short="diff"),
+        whole("interval"),
+        number("p"),
+        whole("verdict"),
+        number("USD/sample"),
+        number("s/sample"),
+        text(""),
+    ]
     for table in found.tables:
         if table.group is not None:
-            console.print(Text(f"\n{printable(table.group, one_line=True) or figure(None)}", style="bold"))
-        shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        for place, heading in enumerate(_HEADINGS):
-            shown.add_column(heading, justify="right" if place in (1, 2, 4, 6, 8, 9) else "left", no_wrap=True)
-        for row in table.rows:
-            shown.add_row(*(Text(printable(text, one_line=True)) for text in (row.run, *_texts(row))))
-        console.print(shown)
+            console().print(Text(f"\n{printable(table.group, one_line=True) or figure(None)}", style="bold"))
+        print_table(columns, [(row.run, *_texts(row)) for row in table.rows])
     say(f"{found.metric} over {found.tables[0].n} observations; p: {found.adjustment}")
     for warning in found.warnings:
         say(f"note: {printable(warning, one_line=True)}")

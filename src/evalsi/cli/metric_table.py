@@ -5,7 +5,9 @@ import io
 import sys
 from collections.abc import Sequence
 
-from evalsi.cli.terminal import as_json, console, figure
+from evalsi.cli.table import number, plot, print_table, text, whole
+from evalsi.cli.terminal import as_json, say
+from evalsi.core.figure import figure
 from evalsi.core.inert import inert_cell, markdown_text, printable
 from evalsi.schema import MetricKind, MetricSummary
 
@@ -64,32 +66,38 @@ def print_summaries(summaries: Sequence[MetricSummary], output_format: str) -> N
 
 
 def _print_table(summaries: Sequence[MetricSummary]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     levels = {summary.ci.level for summary in summaries if summary.ci is not None}
     level = f"{100 * levels.pop():g}% CI" if len(levels) == 1 else "CI"
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("metric", no_wrap=True, overflow="ellipsis", max_width=30)
-    for name in ("n", "mean"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column(level, justify="left", no_wrap=True)
-    table.add_column("0" + " " * (BAR_WIDTH - 2) + "1", no_wrap=True, style="cyan")
-    for name in ("skipped", "errors", "coverage"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for summary in summaries:
-        coverage = figure(None) if summary.coverage is None else f"{100 * summary.coverage:.0f}%"
-        table.add_row(
-            Text(printable(summary.metric, one_line=True)),
+    columns = (
+        text("metric"),
+        number("n"),
+        number("mean"),
+        whole(level),
+        plot("0" + " " * (BAR_WIDTH - 2) + "1", style="cyan"),
+        number("skipped", short="skip"),
+        number("errors", short="err"),
+        number("coverage", short="cover"),
+    )
+    rows = [
+        (
+            summary.metric,
             f"{summary.n:,}",
             Text(printable(mean_text(summary), one_line=True), style="bold"),
             interval_text(summary),
             interval_bar(summary),
             Text(f"{summary.skipped:,}", style="" if summary.skipped else "dim"),
             Text(f"{summary.errors:,}", style="red" if summary.errors else "dim"),
-            coverage,
+            figure(None) if summary.coverage is None else f"{100 * summary.coverage:.0f}%",
         )
-    console().print(table)
+        for summary in summaries
+    ]
+    print_table(columns, rows)
+    for summary in summaries:
+        if summary.n and summary.ci is None and summary.kind is not MetricKind.LABEL:
+            for note in summary.notes:
+                say(f"{summary.metric}: no interval: {note}")
 
 
 COLUMNS = ("metric", "n", "mean", "ci_low", "ci_high", "ci_method", "skipped", "errors", "cancelled", "coverage")

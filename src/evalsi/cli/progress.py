@@ -39,9 +39,9 @@ class ProgressLine:
         if not self._enabled:
             return
         if self._first is None:
-            self._first = progress.done
+            self._first = _seen(progress)
             self._started_s = time.monotonic()
-        text = progress_text(progress, time.monotonic() - self._started_s, progress.done - self._first)
+        text = progress_text(progress, time.monotonic() - self._started_s, _seen(progress) - self._first)
         with contextlib.suppress(OSError):
             text = text[: os.get_terminal_size(sys.stderr.fileno()).columns - 1]
             sys.stderr.write("\r" + text.ljust(self._width))
@@ -49,14 +49,22 @@ class ProgressLine:
             self._width = len(text)
 
 
-def progress_text(progress: Any, elapsed_s: float, graded: int) -> str:
-    """The line's text."""
-    share = progress.done / progress.total if progress.total else 1.0
-    parts = [f"{progress.done:,}/{progress.total:,} {100 * share:3.0f}%"]
-    if elapsed_s > 0.5 and graded > 0:
-        rate = graded / elapsed_s
+def _seen(progress: Any) -> int:
+    """Rows that are answered where a target is asked, for they are graded and stored by the chunk; else rows that are done."""
+    return progress.done if progress.asked is None else max(progress.asked, progress.done)
+
+
+def progress_text(progress: Any, elapsed_s: float, since: int) -> str:
+    """The line's text; `since` rows were seen to in the time."""
+    seen = _seen(progress)
+    share = seen / progress.total if progress.total else 1.0
+    parts = [f"{seen:,}/{progress.total:,} {100 * share:3.0f}%"]
+    if progress.done < seen == progress.total:
+        parts.append("all are answered and being graded")
+    elif elapsed_s > 0.5 and since > 0:
+        rate = since / elapsed_s
         parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
-        parts.append(f"{_duration((progress.total - progress.done) / rate)} left")
+        parts.append(f"{_duration((progress.total - seen) / rate)} left")
     if progress.headline:
         parts.append(progress.headline)
     if progress.outcomes.get("errors"):

@@ -45,17 +45,18 @@ def report(run: str, out: str, baseline: str | None, examples: int, slices: tupl
     from evalsi.report.report_options import ReportOptions
     from evalsi.report.write import check_report_path, write_report
     from evalsi.settings import Settings
-    from evalsi.wiring import reading_run
+    from evalsi.wiring.reading_runs import reading_run
 
     settings = Settings.from_environment()
     server = server_here(settings)
     if out != "-":
         check_report_path(Path(out))
     with ExitStack() as stack:
-        graded = stack.enter_context(reading_run(run, settings, server))
+        graded = stack.enter_context(reading_run(run, settings, server, need="records"))
         comparison = None
         if baseline is not None:
-            comparison = compare_runs(stack.enter_context(reading_run(baseline, settings, server)), graded)
+            before = stack.enter_context(reading_run(baseline, settings, server, need="scores"))
+            comparison = compare_runs(before, graded)
         options = ReportOptions(examples=examples, slices=list(slices) or None, title=title, comparison=comparison)
         if out == "-":
             sys.stdout.write(inert_log(write_markdown(graded, options=options)))

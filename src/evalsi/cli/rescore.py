@@ -6,6 +6,7 @@ import click
 
 from evalsi.cli.judge_options import judge_choice_of, judge_options
 from evalsi.cli.run_ending import Ending, carry_out, ending_options
+from evalsi.cli.server_options import server_here, server_options
 
 
 @click.command()
@@ -25,8 +26,9 @@ from evalsi.cli.run_ending import Ending, carry_out, ending_options
 )
 @judge_options
 @ending_options
+@server_options
 def rescore(run: str, **flags: Any) -> int:
-    """Grade the answers of RUN with other evaluators; its target is asked nothing.
+    """Grade the answers of RUN with other evaluators; its target is not called.
 
     \b
     evalsi rescore latest --evaluators exact-match,numeric-match
@@ -40,10 +42,12 @@ def rescore(run: str, **flags: Any) -> int:
     from evalsi.wiring.running import RescoreRequest, rescoring
 
     settings = Settings.from_environment()
-    request = RescoreRequest(
-        run=run,
-        evaluators=chosen_by_flags(flags["evaluators"], flags["params"]),
-        judge=judge_choice_of(flags),
-    )
+    judge = judge_choice_of(flags)
+    server = server_here(settings)
+    if server is not None:
+        from evalsi.cli.run_on_server import rescore_on_server
+
+        return rescore_on_server(run, judge, server, settings, flags)
+    request = RescoreRequest(run=run, evaluators=chosen_by_flags(flags["evaluators"], flags["params"]), judge=judge)
     ending = Ending(on_inconclusive=OnInconclusive.UNSPECIFIED)
     return carry_out(lambda options: rescoring(request, settings, options), ending, settings, flags)

@@ -1,30 +1,22 @@
 """`evalsi rewards`: score rollouts as a trainer would, and look for signs that a reward is being hacked."""
 
-import importlib
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from evalsi.cli.terminal import console, figure, say
+from evalsi.cli.format_option import format_option
+from evalsi.cli.group_with_serve import GroupWithServe
+from evalsi.cli.server_options import key_options
+from evalsi.cli.table import number, print_table, text, whole
+from evalsi.cli.terminal import say
+from evalsi.core.figure import figure
 
 
-class _Rewards(click.Group):
-    """The commands below, and `serve`, which stands with the server and is imported when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*super().list_commands(ctx), "serve"]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name != "serve":
-            return super().get_command(ctx, cmd_name)
-        command = importlib.import_module("evalsi.server.rewards_command").serve
-        assert isinstance(command, click.Command)
-        return command
-
-
-@click.group(cls=_Rewards)
+@click.group(cls=GroupWithServe, serve_in="evalsi.server.rewards_command")
 def rewards() -> None:
     """Score rollouts with a reward spec, serve that to trainers, and diagnose rewards."""
 
@@ -34,9 +26,11 @@ def rewards() -> None:
 @click.option("--data", required=True, metavar="DATA", help="The rollouts: input, output, reference.")
 @click.option("--output", metavar="FILE", help="Write the rewards here instead of standard output.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N rollouts.")
+@click.option("--concurrency", type=click.IntRange(1), metavar="N", help="Rollouts that ask judges at once, here.")
 @click.option("--server", default="", metavar="URL", help="Have this server score them, with its judges and sandboxes.")
 @click.option("--project", default="", metavar="NAME", help="The project on the server.")
-def score(spec: str, data: str, output: str | None, limit: int | None, server: str, project: str) -> None:
+@key_options
+def score(spec: str, data: str, output: str | None, limit: int | None, **given: Any) -> None:
     """Score rollouts: one reward with its parts for each, as JSON lines in the order of the data.
 
     \b
@@ -45,8 +39,7 @@ def score(spec: str, data: str, output: str | None, limit: int | None, server: s
     import asyncio
     from dataclasses import replace
 
-    from evalsi.cli.kept_keys import kept_key
-    from evalsi.cli.server_call import server_of
+    from evalsi.cli.server_options import named_server
     from evalsi.core.errors import NothingScoredError, UsageError
     from evalsi.core.whole_file import check_place, whole_file
     from evalsi.datasets import DatasetOptions, open_dataset
@@ -58,6 +51,9 @@ def score(spec: str, data: str, output: str | None, limit: int | None, server: s
     from evalsi.wiring.reward_spec import read_reward_spec
     from evalsi.wiring.rewarding import make_reward_scorer
 
+    server, project, concurrency = given["server"], given["project"], given["concurrency"]
+    if server and concurrency is not None:
+        raise UsageError("--concurrency is decided by the server", hint="leave it out")
     if project and not server:
         raise UsageError("--project is the project on a server", hint="name the server with --server")
     if output is not None:
@@ -69,11 +65,11 @@ def score(spec: str, data: str, output: str | None, limit: int | None, server: s
     async def run() -> list[Reward]:
         settings = Settings.from_environment()
         if server:
-            address = server_of(server, settings)
-            known = replace(settings, api_key=settings.api_key or kept_key(address, settings))
-            scorer: RewardScorer = make_remote_scorer(read, known, server=address, project=project)
+            address = named_server(server, settings)
+            known = replace(settings, api_key=address.api_key)
+            scorer: RewardScorer = make_remote_scorer(read, known, server=address.url, project=project)
         else:
-            scorer = make_reward_scorer(read, settings)
+            scorer = make_reward_scorer(read, settings, concurrency=concurrency)
         try:
             return await scorer.score(list(dataset.records()))
         finally:
@@ -91,9 +87,22 @@ def score(spec: str, data: str, output: str | None, limit: int | None, server: s
     gated = sum(reward.gated for reward in found)
     say(f"{len(found)} rollouts: {mean}, {gated} stopped by a gate, {len(found) - len(totals)} without a reward")
     if not totals:
-        raise NothingScoredError(
-            "no rollout has a reward", hint="the rows say why, in `parts`; is the reference there?"
-        )
+        raise NothingScoredError("no rollout has a reward", hint=_why_none(found))
+
+
+def _why_none(found: Sequence[Any]) -> str:
+    """The commonest reason of the parts without a value, and where the others are."""
+    reasons = Counter(
+        f"{name}: {part.reason}"
+        for reward in found
+        for name, part in reward.components.items()
+        if part.value is None and part.reason
+    )
+    if not reasons:
+        return "there are no rollouts" if not found else "the rows say why, in `components`"
+    ((commonest, rows),) = reasons.most_common(1)
+    columns = "; a rollout's columns are called input, output and reference" if "has no " in commonest else ""
+    return f"most often {commonest} ({rows:,} of {len(found):,}){columns}; the rows say why, in `components`"
 
 
 @rewards.command()
@@ -116,7 +125,7 @@ def score(spec: str, data: str, output: str | None, limit: int | None, server: s
     show_default=True,
     help="Level of the intervals.",
 )
-@click.option("--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option()
 def diagnose(data: str, given: str, step: str, heldout: str, confidence: float, output_format: str) -> None:
     """Look for signs of a hacked reward: a held-out score that does not keep up, a taste for length, parts that drift.
 
@@ -141,17 +150,18 @@ def diagnose(data: str, given: str, step: str, heldout: str, confidence: float, 
 
 
 def _print(signs: Any) -> None:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("sign")
-    for name in ("value", "n"):
-        table.add_column(name, justify="right")
-    for name in ("interval", "says", "meaning"):
-        table.add_column(name)
+    rows: list[tuple[str, ...]] = []
     for sign in signs:
         interval = sign.estimate.interval
         shown = f"[{figure(interval.low)}, {figure(interval.high)}]" if interval is not None else ""
         says = "ALARM" if sign.is_alarm else "" if interval is not None else sign.estimate.reason or ""
-        table.add_row(sign.name, figure(sign.estimate.value), str(sign.estimate.n), shown, says, sign.meaning)
-    console().print(table)
+        rows.append((sign.name, figure(sign.estimate.value), f"{sign.estimate.n:,}", shown, says, sign.meaning))
+    columns = (
+        text("sign"),
+        number("value"),
+        number("n"),
+        whole("interval"),
+        text("says"),
+        text("meaning"),
+    )
+    print_table(columns, rows)

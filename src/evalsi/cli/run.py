@@ -9,11 +9,15 @@ from typing import Any
 import click
 
 from evalsi.cli.ci import Build
+from evalsi.cli.judge_options import judge_options
 from evalsi.cli.once import OnceCommand
-from evalsi.cli.run_ending import Ending, carry_out, ending_options, no_cache_option, options_of, retry_errors_option
+from evalsi.cli.run_ending import Ending, carry_out, ending_options, options_of, retry_errors_option
 from evalsi.cli.server_options import server_here, server_options
 from evalsi.cli.terminal import say
 
+_JUDGE = "command-line"
+"""What a judge is called that flags name."""
+_JUDGE_FIELDS = ("provider", "model", "base_url", "api_key_env", "effort", "max_tokens", "recording", "max_usd")
 _NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
 _CONDITION = re.compile(r"[<>=!?&|('\"]")
 
@@ -44,18 +48,18 @@ _CONDITION = re.compile(r"[<>=!?&|('\"]")
 @click.option("--where", metavar="CEL", help="Only records for which this holds.")
 @click.option("--name", default="", help="What the run is called; by default the specification's name.")
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label of the run. Repeatable.")
-@click.option("--replay", metavar="RUN", help="Take the answers of RUN; nobody is asked.")
+@click.option("--replay", metavar="RUN", help="Use the answers of RUN instead of calling the target.")
 @click.option(
     "--resume/--no-resume", default=True, show_default=True, help="Continue an interrupted run of the same work."
 )
 @retry_errors_option
-@click.option("--dry-run", is_flag=True, help="Print the plan and what it may cost; ask nobody.")
+@click.option("--dry-run", is_flag=True, help="Print the plan and what it may cost; call nothing.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of specifications, for editors.")
-@click.option("--no-wait", is_flag=True, help="On a server: end as soon as the run is in line there.")
+@click.option("--no-wait", is_flag=True, help="On a server: return as soon as the run is queued.")
 @click.option(
-    "--priority", type=int, default=0, show_default=True, help="On a server: runs of a higher one begin first."
+    "--priority", type=int, default=0, show_default=True, help="On a server: runs with a higher one start first."
 )
-@no_cache_option
+@judge_options
 @ending_options
 @server_options
 def run(**flags: Any) -> int:
@@ -66,8 +70,11 @@ def run(**flags: Any) -> int:
     evalsi run -f run.yaml --set spec.trials=3 --label branch=main
     evalsi run -f run.yaml --dry-run
 
-    Exit status: 0 every gate is met, 1 an error, a budget or nothing scored, 2 a mistake in the specification, 3 a gate
-    is not met, 4 the data cannot decide.
+    A judge that flags name judges in place of the specification's. The target is asked anew each time; --replay takes the
+    answers of an earlier run, an interrupted run is continued.
+
+    Exit status: 0 every gate is met, 1 an error, a budget or (without gates) nothing scored, 2 a mistake in the
+    specification, 3 a gate is not met or has no data, 4 the data cannot decide.
     """  # noqa: D301
     specification = flags.pop("specification")
     if specification is not None and flags["path"] is not None:
@@ -95,6 +102,10 @@ def run(**flags: Any) -> int:
         from evalsi.cli.run_on_server import run_on_server
 
         return run_on_server(document, server, settings, flags, ending_of(document))
+    if named := [sink.name for sink in document.spec.sinks if sink.name is not None]:
+        raise UsageError(
+            f"spec.sinks names {named[0]!r}, which is a sink of a server, and none is named", hint="add --server URL"
+        )
     if flags["no_wait"]:
         raise UsageError("--no-wait leaves the run to a server, and none is named", hint="add --server URL")
     if flags["dry_run"]:
@@ -147,8 +158,30 @@ def _document(flags: dict[str, Any], settings: Any) -> Any:
     if flags["baseline"] is not None:
         overrides.append(f"spec.baseline={json.dumps(_from_folder_of(flags['path'], flags['baseline']))}")
     overrides += [f"spec.gates[+]={json.dumps(_gate(text))}" for text in flags["gates"]]
+    overrides += _judge_overrides(flags, settings)
     source: Path | str = sys.stdin.read() if flags["path"] == "-" else Path(flags["path"])
     return read_run_spec(source, overrides=overrides, environment=settings.environment)
+
+
+def _judge_overrides(flags: dict[str, Any], settings: Any) -> list[str]:
+    """A judge that flags name takes the place of the specification's `judge`; evaluators with one of their own keep it."""
+    from evalsi.core.errors import UsageError
+
+    given = {field: flags[f"judge_{field}"] for field in _JUDGE_FIELDS if flags[f"judge_{field}"] is not None}
+    if not given:
+        return []
+    usual = {"provider": settings.judge.provider, "model": settings.judge.model}
+    given = {field: value for field, value in usual.items() if value} | given
+    lacking = next((field for field in _needed_for(given.get("provider")) if field not in given), None)
+    if lacking is not None:
+        raise UsageError("the flags name no whole judge", hint=f"add --judge-{lacking}")
+    changes = [f"spec.judges.{_JUDGE}.{field}={value}" for field, value in given.items()]
+    return [f"spec.judge={_JUDGE}", *changes]
+
+
+def _needed_for(provider: str | None) -> tuple[str, ...]:
+    """What names a judge of the provider."""
+    return ("provider", "recording" if provider == "recorded" else "model")
 
 
 def _from_folder_of(spec: str, baseline: str) -> str:

@@ -21,8 +21,9 @@ def resume(run: str, **flags: Any) -> int:
     The specification is the one that RUN was started with, whatever its file says now.
     """
     from evalsi.cli.run import perform
+    from evalsi.core.run_reference import REPLAY_OF
     from evalsi.settings import Settings
-    from evalsi.wiring.running import REPLAY_OF, kept_document
+    from evalsi.wiring.running import kept_document
 
     settings = Settings.from_environment()
     server = server_here(settings)
@@ -41,13 +42,20 @@ def resume(run: str, **flags: Any) -> int:
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label of the new run. Repeatable.")
 @no_cache_option
 @ending_options
+@server_options
 def rerun(run: str, **flags: Any) -> int:
-    """Repeat RUN exactly, as a new run: same specification, same seeds. Says what could not be held fast."""
+    """Repeat RUN exactly, as a new run: same specification, same seeds. Says what could not be pinned."""
     from evalsi.cli.run import perform
+    from evalsi.core.run_reference import REPLAY_OF
     from evalsi.settings import Settings
-    from evalsi.wiring.running import REPLAY_OF, kept_document, what_changed
+    from evalsi.wiring.running import kept_document, what_changed
 
     settings = Settings.from_environment()
+    server = server_here(settings)
+    if server is not None:
+        from evalsi.cli.run_on_server import rerun_on_server
+
+        return rerun_on_server(run, server, settings, flags)
     document, manifest = kept_document(run, settings)
     if not flags["quiet"]:
         for change in what_changed(manifest, document.folder):

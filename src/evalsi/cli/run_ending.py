@@ -6,16 +6,19 @@ Its own module because `run`, `runs resume`, `runs rerun` and `rescore` must end
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import click
 
+from evalsi.cli.bad_records import Mishaps, mishaps_of, say_errors
 from evalsi.cli.ci import Build, ci_option
-from evalsi.cli.collector import tune_collector
+from evalsi.cli.format_option import format_option
 from evalsi.cli.metric_table import FORMATS, print_summaries
 from evalsi.cli.progress import ProgressLine, StopSwitch
-from evalsi.cli.terminal import figure, say
+from evalsi.cli.terminal import LOADED_LATER, say
+from evalsi.core.collector import tune_collector
+from evalsi.core.figure import figure
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,7 +29,7 @@ _OPTIONS = (
     click.option(
         "--junit", "junit_path", metavar="FILE", help="Write JUnit XML: a test for each gate and each failed record."
     ),
-    click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True),
+    format_option(FORMATS),
     ci_option,
     click.option("--quiet", is_flag=True, help="No progress line, no hints."),
 )
@@ -40,7 +43,7 @@ no_cache_option = click.option(
 retry_errors_option = click.option(
     "--retry-errors",
     is_flag=True,
-    help="When continuing, ask again where a provider, judge or machine had failed, also in rows that are stored.",
+    help="Ask again where a provider, judge or machine had failed, also in a run that is finished.",
 )
 
 
@@ -95,16 +98,15 @@ def carry_out(
         opened: From options to the job, ready to run.
     """
     with Build(flags["ci"], settings) as build:
-        executed, why_nothing = _executed(opened, ending, flags, build)
-        return tell_verdict(executed, why_nothing, ending, flags)
+        executed, mishaps = _executed(opened, ending, flags, build)
+        return tell_verdict(executed, mishaps, ending, flags)
 
 
 def _executed(
     opened: Callable[[Any], AbstractContextManager[Any]], ending: Ending, flags: dict[str, Any], build: Build
-) -> tuple[Any, str]:
-    """How the job ended, and why nothing was scored where that is so."""
+) -> tuple[Any, Mishaps]:
+    """How the job ended, and what went wrong."""
     from evalsi.cli.run_files import check_paths, write_files
-    from evalsi.results.nothing_scored import why_nothing_scored
     from evalsi.run.execute_run import execute_run_now
 
     check_paths(flags, ending.sinks)
@@ -115,14 +117,14 @@ def _executed(
         ProgressLine(enabled=not flags["quiet"]) as progress,
         opened(options_of(flags, progress, switch)) as job,
     ):
-        executed = execute_run_now(job)
+        executed = execute_run_now(replace(job, later=LOADED_LATER))
         progress.clear()
         comparison = _against_baseline(job, executed.run)
         write_files(executed.run, ending.sinks, flags, comparison)
         build.tell(
             executed.run, where=ending.where, gates_at=ending.gates_at, comparison=comparison, gated=ending.gated
         )
-        return executed, why_nothing_scored(executed.run) if executed.nothing_scored else ""
+        return executed, mishaps_of(executed.run)
 
 
 def _against_baseline(job: Any, run: Any) -> Any:
@@ -140,14 +142,19 @@ def _against_baseline(job: Any, run: Any) -> Any:
         return None
 
 
-def tell_verdict(executed: Any, why_nothing: str, ending: Ending, flags: dict[str, Any]) -> int:
+def tell_verdict(executed: Any, mishaps: Mishaps, ending: Ending, flags: dict[str, Any]) -> int:
     """Prints the metrics, the gates and the verdict of a run that ended; the exit status."""
     from evalsi.core.errors import NothingScoredError
     from evalsi.run.gates.exit_status import exit_status
 
-    if executed.resumed_rows and not flags["quiet"]:
-        say(f"continued an interrupted run: {executed.resumed_rows:,} rows were already done")
+    if executed.continued and not flags["quiet"]:
+        kept = f", and {executed.recalled_answers:,} more were answered" if executed.recalled_answers else ""
+        say(f"continued run {executed.run.manifest.run_id[:8]}: {executed.resumed_rows:,} rows were already done{kept}")
     print_summaries(executed.run.summaries, flags["output_format"])
+    for warning in executed.run.manifest.warnings:
+        say(f"warning: {warning}")
+    if not flags["quiet"]:
+        say_errors(executed.run, mishaps.example)
     identifier = executed.run.manifest.run_id[:8]
     named = f" ({flags['name']})" if flags.get("name") else ""
     if executed.interrupted:
@@ -158,9 +165,11 @@ def tell_verdict(executed: Any, why_nothing: str, ending: Ending, flags: dict[st
         return 1
     for gate in executed.run.gates:
         say(gate_line(gate))
+    for warning in executed.run.manifest.warnings:
+        say(f"warning: {warning}")
     status = exit_status(executed.run.gates, ending.on_inconclusive)
     if executed.nothing_scored and status == 0:
-        raise NothingScoredError("nothing was scored", hint=why_nothing)
+        raise NothingScoredError("nothing was scored", hint=mishaps.why_nothing)
     if not flags["quiet"]:
         verdicts = {0: "PASS", 3: "FAIL", 4: "INCONCLUSIVE"}
         verdict = f"{verdicts[status]} (exit {status}); " if executed.run.gates else ""
@@ -174,5 +183,6 @@ def gate_line(result: Any) -> str:
 
     line = in_words(result)
     interval = "" if line.ci is None else f" [{figure(line.ci.low)}, {figure(line.ci.high)}]"
-    reason = f"; {line.reason}" if line.reason else ""
-    return f"{line.word:<12} {line.title}: {line.value}{interval}{reason}"
+    measured = "" if line.word == "NO DATA" or line.is_condition or line.is_comparison else f"{line.value}{interval}"
+    said = ", ".join(part for part in (measured, line.why) if part)
+    return f"{line.word:<12} {line.title}: {said}"

@@ -1,12 +1,18 @@
 """`evalsi runs`: what the store of this machine, or a server, holds."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import click
 
+from evalsi.cli.format_option import format_option
 from evalsi.cli.metric_table import FORMATS, print_summaries
 from evalsi.cli.run_again import rerun, resume
 from evalsi.cli.run_watch import cancel, watch
 from evalsi.cli.server_options import server_here, server_options
-from evalsi.cli.terminal import as_json, console, say
+from evalsi.cli.table import number, print_table, text, whole
+from evalsi.cli.terminal import as_json, say
+from evalsi.core.figure import counted
 
 
 @click.group()
@@ -21,7 +27,7 @@ for command in (resume, rerun, watch, cancel):
 @runs.command(name="list")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many, newest first.")
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Only runs with this label. Repeatable.")
-@click.option("--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option()
 @server_options
 def list_runs(limit: int, labels: tuple[str, ...], output_format: str) -> None:
     """List runs, newest first."""
@@ -30,64 +36,104 @@ def list_runs(limit: int, labels: tuple[str, ...], output_format: str) -> None:
     from evalsi.wiring.run_libraries import run_library
 
     settings = Settings.from_environment()
-    with run_library(settings, server_here(settings)) as library:
+    server = server_here(settings)
+    with run_library(settings, server) as library:
         found = library.runs(labels=labels_of(labels), limit=limit)
     if output_format == "json":
         print(as_json(found))
         return
     if not found:
-        say("no runs yet; make one with: evalsi eval --data outputs.jsonl --evaluators exact-match")
+        say(_nothing_listed(labels, is_sent=server is not None))
         return
-    from rich.table import Table
-    from rich.text import Text
-
-    from evalsi.core.inert import printable
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column, widest in (
-        ("run", 8),
-        ("when", 16),
-        ("status", 11),
-        ("records", 9),
-        ("name", 18),
-        ("first metric", 34),
-    ):
-        right = "right" if column == "records" else "left"
-        table.add_column(column, justify=right, no_wrap=True, overflow="ellipsis", max_width=widest)
-    for row in found:
-        when = row.created_at[:16].replace("T", " ")
-        table.add_row(
+    columns = (
+        whole("run"),
+        whole("when"),
+        whole("state"),
+        whole("gates"),
+        number("records"),
+        text("name"),
+        text("first metric"),
+    )
+    rows = [
+        (
             row.id[:8],
-            when,
+            row.created_at[:16].replace("T", " "),
             row.status,
+            row.verdict or "–",
             f"{row.rows:,}",
-            Text(printable(row.name, one_line=True)),
-            Text(printable(row.headline, one_line=True)),
+            row.name,
+            row.headline,
         )
-    console().print(table)
+        for row in found
+    ]
+    print_table(columns, rows)
+
+
+def _nothing_listed(labels: Sequence[str], *, is_sent: bool) -> str:
+    """Why a list is empty."""
+    where = " on the server" if is_sent else ""
+    if labels:
+        return f"no run{where} is labelled {', '.join(labels)}; without --label all are listed"
+    if is_sent:
+        return "no runs on the server yet; 'evalsi run' makes one there, and --server local lists those of this machine"
+    return "no runs yet; make one with: evalsi eval --data outputs.jsonl --evaluators exact-match"
 
 
 @runs.command()
 @click.argument("run", default="latest")
-@click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True)
+@format_option(FORMATS)
 @click.option("--manifest", is_flag=True, help="Print what it takes to repeat the run, as JSON.")
+@click.option("--errors", is_flag=True, help="List the results that are errors, and why, instead of metrics.")
+@click.option("--failed", is_flag=True, help="List the verdicts that did not pass, instead of metrics.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many of them, in the run's order."
+)
 @server_options
-def show(run: str, output_format: str, manifest: bool) -> None:
-    """Show the metrics of RUN: an id or its beginning, a name, latest, latest~1 or a results file."""
+def show(run: str, output_format: str, manifest: bool, errors: bool, failed: bool, limit: int) -> None:
+    """Show the metrics of RUN: an id or its beginning, a name, latest, latest~1 or a results file.
+
+    \b
+    evalsi runs show latest --errors --failed
+    """  # noqa: D301
+    from evalsi.cli.bad_records import mishaps_of, print_bad_records, say_errors
+    from evalsi.results.fence_words import fence_words
     from evalsi.settings import Settings
-    from evalsi.wiring import reading_run
+    from evalsi.wiring.reading_runs import reading_run
 
     settings = Settings.from_environment()
     with reading_run(run, settings, server_here(settings)) as graded:
         if manifest:
             print(as_json(graded.manifest))
             return
+        if errors or failed:
+            print_bad_records(graded, errors=errors, failed=failed, most=limit)
+            return
         if output_format == "table":
             about = graded.manifest
             dataset = about.dataset
-            records = f"{dataset.records:,} records of {dataset.source}" if dataset is not None else ""
+            records = f"{counted(dataset.records, 'record')} of {dataset.source}" if dataset is not None else ""
             say(f"{about.run_id} {about.name} · {records} · evalsi {about.evalsi_version}".replace("  ", " "))
+            _say_what_is_missing(graded)
+            for fence in about.sandboxes:
+                say(f"programs ran in {fence_words(fence)}")
         print_summaries(graded.summaries, output_format)
+        if output_format == "table":
+            for warning in graded.manifest.warnings:
+                say(f"warning: {warning}")
+            say_errors(graded, mishaps_of(graded).example)
+
+
+def _say_what_is_missing(graded: Any) -> None:
+    """How far a run that was stopped, was killed or is under way has come."""
+    from evalsi.schema import RunStatus
+
+    about = graded.manifest
+    if about.status not in (RunStatus.RUNNING, RunStatus.CANCELLED) or about.dataset is None:
+        return
+    answers = graded.kept_answers() if graded.kept_answers is not None else 0
+    kept = f", {answers:,} answers are kept" if answers else ""
+    rows = about.dataset.records * max(1, about.trials)
+    say(f"not finished: {graded.count_records():,} of {rows:,} rows are graded{kept}")
 
 
 @runs.command(name="rm")
@@ -107,6 +153,26 @@ def remove(names: tuple[str, ...]) -> None:
 
 
 @runs.command()
+@click.argument("names", nargs=-1, required=True, metavar="RUN…")
+@click.option("--restore", is_flag=True, help="Take them back: they stand in lists again.")
+@server_options
+def archive(names: tuple[str, ...], *, restore: bool) -> None:
+    """Put runs of a server away: they stay as they are, and are out of its lists."""
+    from evalsi.cli.server_options import client_of, server_needed
+    from evalsi.schema import ArchiveRunRequest
+    from evalsi.settings import Settings
+    from evalsi.wiring.run_libraries import server_runs
+
+    settings = Settings.from_environment()
+    server = server_needed(settings)
+    with client_of(server) as client:
+        library = server_runs(client, server.project, settings)
+        for row in [library.find(name) for name in names]:
+            client.archive_run(ArchiveRunRequest(id=row.id, restore=restore))
+            say(f"{'took back' if restore else 'archived'} {row.id} {row.name}".rstrip())
+
+
+@runs.command()
 @click.argument("run")
 @click.argument("path", type=click.Path(dir_okay=False))
 @server_options
@@ -119,21 +185,17 @@ def export(run: str, path: str) -> None:
     """  # noqa: D301
     from pathlib import Path
 
-    from evalsi.core.errors import UsageError
     from evalsi.results.save import check_path, save
     from evalsi.settings import Settings
-    from evalsi.wiring import export_archive, reading_run
+    from evalsi.wiring.moving_runs import export_archive
+    from evalsi.wiring.reading_runs import reading_run
 
     settings = Settings.from_environment()
     server = server_here(settings)
     if Path(path).suffix.lower() == ".zip":
-        if server is not None:
-            raise UsageError(
-                "a server gives results, not archives of its store", hint="write .json, .jsonl, .csv or .parquet"
-            )
-        export_archive(run, Path(path), settings)
+        export_archive(run, Path(path), settings, server)
     else:
-        check_path(Path(path))
+        check_path(Path(path), also=".zip, the whole run for 'evalsi runs import'")
         with reading_run(run, settings, server) as graded:
             save(graded, Path(path))
     say(f"wrote {path}")
@@ -143,30 +205,33 @@ def export(run: str, path: str) -> None:
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Kept with runs of logs. Repeatable.")
 @click.option("--skip-invalid", is_flag=True, help="Leave out samples of logs that cannot be read.")
-@click.option("--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option()
+@server_options
 def import_(sources: tuple[str, ...], labels: tuple[str, ...], skip_invalid: bool, output_format: str) -> None:
-    """Take runs into the local store.
+    """Take runs into the store of this machine, or of a server.
 
     SOURCE is a file of `evalsi runs export RUN FILE.zip`, or a log of another tool: inspect://PATH, lm-eval://PATH,
     promptfoo://PATH, deepeval://PATH or openai-evals://PATH, each a file or a folder. Traces, otlp://PATH and atif://PATH,
-    come in without scores.
+    come in without scores. A server gives a run an id of its own.
     """
-    from pathlib import Path
-
     from evalsi.cli.eval import labels_of
     from evalsi.settings import Settings
-    from evalsi.wiring import import_archive, import_logs
+    from evalsi.wiring.moving_runs import import_runs
 
-    settings, given = Settings.from_environment(), labels_of(labels)
-    archives = [source for source in sources if "://" not in source]
-    logs = [source for source in sources if "://" in source]
-    imported = import_logs(logs, settings, labels=given, on_invalid="skip" if skip_invalid else "stop") if logs else []
-    kept = [row for row, _ in imported] + [import_archive(Path(source), settings) for source in archives]
-    for _, warnings in imported:
+    settings = Settings.from_environment()
+    kept = import_runs(
+        sources,
+        settings,
+        labels=labels_of(labels),
+        on_invalid="skip" if skip_invalid else "stop",
+        server=server_here(settings),
+    )
+    for _, warnings in kept:
         for warning in warnings:
             say(f"warning: {warning}")
+    rows = [row for row, _ in kept]
     if output_format == "json":
-        print(as_json(kept))
+        print(as_json(rows))
         return
-    for row in kept:
-        say(f"imported {row.id} {row.name}: {row.rows:,} records, {row.status}".replace("  ", " "))
+    for row in rows:
+        say(f"imported {row.id} {row.name}: {counted(row.rows, 'record')}, {row.standing}".replace("  ", " "))

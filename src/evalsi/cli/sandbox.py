@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from evalsi.cli.format_option import format_option
+from evalsi.cli.group_with_serve import GroupWithServe
 from evalsi.cli.terminal import as_json, console, say
 
 if TYPE_CHECKING:
@@ -13,16 +15,16 @@ if TYPE_CHECKING:
 
     from evalsi.ports.sandbox import Execution, OutputPiece, RungStatus, SandboxCommand, SandboxFile, SandboxSpec
 
-LEVELS = ("vm", "kernel", "namespaced", "confined")
+LEVELS = ("vm", "kernel", "namespaced", "confined", "none")
 
 
-@click.group()
+@click.group(cls=GroupWithServe, serve_in="evalsi.server.sandbox_command")
 def sandbox() -> None:
-    """Run programs nobody trusts, behind the strongest fence there is here."""
+    """Run programs nobody trusts, behind the strongest fence there is here, or on a host of sandboxes."""
 
 
 @sandbox.command()
-@click.option("--format", "output_format", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option()
 def probe(output_format: str) -> int:
     """Try every kind of sandbox, and say which work, what is in force, and how to enable the others.
 
@@ -52,7 +54,7 @@ def probe(output_format: str) -> int:
     type=click.Choice(LEVELS),
     default="confined",
     show_default=True,
-    help="The weakest fence that will do.",
+    help="The weakest fence that will do. `none` is the only word by which a program may run without one.",
 )
 @click.option("--copy", "copies", multiple=True, metavar="FILE", help="A file to copy into the workspace; repeatable.")
 @click.option(
@@ -60,6 +62,13 @@ def probe(output_format: str) -> int:
     default="",
     metavar="IMAGE",
     help="Run it in this image: name:tag, name@sha256:…, oci-layout:FOLDER[:TAG], docker-archive:FILE or dir:FOLDER.",
+)
+@click.option(
+    "--allow-host",
+    "allow_hosts",
+    multiple=True,
+    metavar="HOST[:PORT]",
+    help="What it may reach, through a proxy that HTTP_PROXY and HTTPS_PROXY name; *.HOST for all below; port 443 by default; repeatable.",
 )
 @click.option("--stdin", type=click.File("rb"), metavar="FILE", help="The program's standard input; - for our own.")
 @click.option(
@@ -83,10 +92,11 @@ def run(
     min_isolation: str,
     copies: tuple[str, ...],
     image: str,
+    allow_hosts: tuple[str, ...],
     stdin: "BinaryIO | None",
     **limits: float,
 ) -> int:
-    """Run COMMAND in a fresh sandbox: no network, no files of yours, and nothing left afterwards.
+    """Run COMMAND in a fresh sandbox: no network but what you allow, no files of yours, and nothing left afterwards.
 
     \b
     evalsi sandbox run --copy answer.py -- python3 answer.py
@@ -104,19 +114,25 @@ def run(
     bounds = msgspec.convert({**limits, "output_bytes": 16 << 20}, SandboxLimits)
     files = tuple(_file(Path(name)) for name in copies)
     given = stdin.read() if stdin is not None else b""
-    spec = SandboxSpec(min_isolation=IsolationLevel(min_isolation), limits=bounds, files=files, image=image)
+    spec = SandboxSpec(
+        min_isolation=IsolationLevel(min_isolation), limits=bounds, files=files, image=image, allow_hosts=allow_hosts
+    )
     ended = asyncio.run(_run(SandboxCommand(argv=command, stdin=given), spec))
     return _status(ended)
 
 
 async def _run(command: "SandboxCommand", spec: "SandboxSpec") -> "Execution":
     from evalsi.ports.sandbox import Execution, SandboxOutcome
+    from evalsi.results.fence_words import fence_words
+    from evalsi.schema import IsolationLevel
     from evalsi.settings import Settings
     from evalsi.wiring.sandboxing import sandbox_host
 
     ended = Execution(outcome=SandboxOutcome.RUNNER_FAILURE, reason="the sandbox has died")
     async with sandbox_host(Settings.from_environment()) as host:
         box = await host.create(spec)
+        if box.isolation.level is IsolationLevel.NONE:
+            say(f"warning: {fence_words(box.isolation)}")
         async for event in box.stream(command):
             if isinstance(event, Execution):
                 ended = event
@@ -141,8 +157,11 @@ def _pass_on(piece: "OutputPiece") -> None:
 def _status(ended: "Execution") -> int:
     from evalsi.ports.sandbox import SandboxOutcome
 
+    for event in ended.egress:
+        if event.reason:
+            say(f"network: {event.host}:{event.port}: {event.reason}" if event.allowed else f"network: {event.reason}")
     if ended.truncated:
-        say("warning: the program said more than is kept")
+        say("warning: the program's output was cut off")
     if ended.outcome is SandboxOutcome.EXIT:
         code = ended.exit_code or 0
         return code if code >= 0 else 128 - code

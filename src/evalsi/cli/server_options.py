@@ -4,10 +4,14 @@ Its own module so that no command decides this by itself: a command adds the fla
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from evalsi.client.client import Client
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,6 +25,24 @@ def _keep(context: click.Context, parameter: click.Parameter, value: str | None)
         context.meta.setdefault(_KEPT, {})[parameter.name] = value
 
 
+_KEY_OPTIONS = (
+    click.option(
+        "--api-key",
+        "--token",
+        "api_key",
+        metavar="KEY",
+        expose_value=False,
+        callback=_keep,
+        help="The key itself, for a script that has it in hand. Others on this machine can see it: prefer --api-key-env.",
+    ),
+    click.option(
+        "--api-key-env",
+        metavar="VAR",
+        expose_value=False,
+        callback=_keep,
+        help="Environment variable that holds the key for the server. By default EVALSI_API_KEY, else 'evalsi login'.",
+    ),
+)
 _OPTIONS = (
     click.option(
         "--server",
@@ -36,19 +58,20 @@ _OPTIONS = (
         callback=_keep,
         help="Project on the server. By default EVALSI_PROJECT.",
     ),
-    click.option(
-        "--api-key-env",
-        metavar="VAR",
-        expose_value=False,
-        callback=_keep,
-        help="Environment variable that holds the key for the server. By default EVALSI_API_KEY, else 'evalsi login'.",
-    ),
+    *_KEY_OPTIONS,
 )
 
 
 def server_options(command: F) -> F:
     """Adds the flags to a command, which receives none of them."""
     for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def key_options(command: F) -> F:
+    """Adds the flags that name the key, for commands that have a `--server` of their own and ask `named_server`."""
+    for option in reversed(_KEY_OPTIONS):
         command = option(command)
     return command
 
@@ -62,10 +85,10 @@ def server_here(settings: Any) -> Any:
     """
     from evalsi.core.errors import UsageError
 
-    given: dict[str, str] = click.get_current_context().meta.get(_KEPT, {})
+    given = _given()
     url = given.get("server", settings.server)
     if not url or url == LOCAL:
-        for flag in ("project", "api_key_env"):
+        for flag in ("project", "api_key", "api_key_env"):
             if flag in given:
                 name = flag.replace("_", "-")
                 raise UsageError(f"--{name} concerns a server, and none is named", hint="add --server URL")
@@ -86,12 +109,53 @@ def server_needed(settings: Any) -> Any:
     return server
 
 
+def named_server(named: str, settings: Any) -> Any:
+    """The server of a command that has a `--server` of its own: the one named, else that of EVALSI_SERVER.
+
+    Raises: UsageError: there is none, or it is no http address.
+    """
+    from evalsi.core.errors import UsageError
+
+    if not (url := named or settings.server):
+        raise UsageError("no server is named", hint="say --server https://…, or set EVALSI_SERVER")
+    return address_of(url, _given(), settings)
+
+
+def client_of(server: Any) -> "Client":
+    """The client of a `ServerAddress`, to be used as a context. Nothing is sent yet."""
+    from evalsi.client.client import Client
+
+    return Client.at(server)
+
+
+def client_and_project() -> tuple[AbstractContextManager[Any], str]:
+    """The client of the server that a command needs, to be used as a context, and the project that is meant there.
+
+    The client is of any type, since a server always fills in the messages that its answers carry.
+
+    Raises: UsageError: as `server_needed`.
+    """
+    from evalsi.settings import Settings
+
+    server = server_needed(Settings.from_environment())
+    return client_of(server), server.project
+
+
+def _given() -> dict[str, str]:
+    return click.get_current_context().meta.get(_KEPT, {})
+
+
 def address_of(url: str, given: dict[str, str], settings: Any) -> Any:
     from evalsi.cli.kept_keys import kept_key
     from evalsi.client.server_address import ServerAddress, checked_url
+    from evalsi.core.errors import UsageError
 
     url = checked_url(url)
-    if "api_key_env" in given:
+    if "api_key" in given and "api_key_env" in given:
+        raise UsageError("--api-key and --api-key-env both name the key", hint="give one of them")
+    if "api_key" in given:
+        settings = replace(settings, api_key=given["api_key"])
+    elif "api_key_env" in given:
         settings = replace(settings, api_key=settings.secret(given["api_key_env"]))
     usual_project: str = settings.project
     return ServerAddress(

@@ -4,6 +4,7 @@ import codecs
 import io
 import os
 import sys
+from datetime import datetime
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
 from evalsi.core.inert import inert_log, printable
@@ -79,12 +80,34 @@ def _escape(character: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def console(piped_width: int = PIPED_WIDTH) -> "Console":
-    """The console of standard output. `piped_width` columns wide where it is no terminal; NO_COLOR is honoured."""
+LOADED_LATER = ("rich.console", "rich.table")
+"""What draws tables: a job that waits for others loads it meanwhile."""
+
+
+def console(piped_width: int = PIPED_WIDTH, *, width: int | None = None) -> "Console":
+    """The console of standard output; NO_COLOR is honoured.
+
+    Args:
+        piped_width: Columns where it is no terminal.
+        width: Columns wherever it is.
+    Raises, when it prints: BrokenPipeError: nobody reads on.
+    """
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else piped_width
-    return Console(file=cast("IO[str]", _Log(sys.stdout)), width=width, highlight=False, markup=False, soft_wrap=False)
+    class OurConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # for us to deal with; the library would end the process
+
+    if width is None and not sys.stdout.isatty():
+        width = piped_width
+    return OurConsole(
+        file=cast("IO[str]", _Log(sys.stdout)),
+        width=width,
+        highlight=False,
+        markup=False,
+        emoji=False,  # a name with colons is no picture
+        soft_wrap=False,
+    )
 
 
 def say(message: str) -> None:
@@ -95,18 +118,9 @@ def say(message: str) -> None:
     print(inert_log(printable(message)), file=sys.stderr, flush=True)
 
 
-def figure(value: float | None, digits: int = 3) -> str:
-    """A number for a table: fixed digits near 1, more where it is small, grouped where it is large; "–" for none."""
-    if value is None:
-        return "–"
-    size = abs(value)
-    if size >= 10_000:
-        return f"{value:,.0f}"
-    if size >= 100:
-        return f"{value:,.1f}"
-    if size and size < 0.001:
-        return f"{value:.1e}"
-    return f"{value:.{digits}f}"
+def when(moment: datetime | None) -> str:
+    """A moment to the minute, UTC; a dash for none."""
+    return moment.strftime("%Y-%m-%d %H:%M") if moment else "-"
 
 
 def as_json(value: Any) -> str:

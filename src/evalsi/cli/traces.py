@@ -1,24 +1,32 @@
-"""`evalsi traces`: traces in files, without a server."""
+"""`evalsi traces`: traces in files, and those that were received."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from copy import copy
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
 import click
 
+from evalsi.cli.stored_traces import delete, export, import_traces, list_traces, show, tail
 from evalsi.cli.terminal import say
 
 if TYPE_CHECKING:
     from evalsi.datasets.imports import ImportedSample, UnreadableSample
-    from evalsi.schema import Record
     from evalsi.traces import Mapping, Tracing
 
 
 @click.group()
 def traces() -> None:
-    """Turn traces in files into records or trajectories."""
+    """List, show, follow, export, import and remove traces; turn traces in files into records."""
+
+
+for command in (list_traces, show, tail, export, delete, import_traces):
+    traces.add_command(command)
+_get = copy(show)  # the name that other tools call it by
+_get.hidden = True
+traces.add_command(_get, name="get")
 
 
 @traces.command()
@@ -40,6 +48,7 @@ def convert(
 
     FILE holds OTLP: JSON, JSON Lines or protobuf, plain, gzip or zstd. atif://FILE holds ATIF trajectories.
     """
+    from evalsi.cli.trace_text import line_of
     from evalsi.core.errors import InvalidDataError
     from evalsi.core.whole_file import check_place, whole_file
     from evalsi.datasets.imports import ImportedSample
@@ -54,7 +63,7 @@ def convert(
             stream = sys.stdout.buffer
         for sample in _samples(source, mappings):
             if isinstance(sample, ImportedSample):
-                stream.write(_line(sample.record, form))
+                stream.write(line_of(sample.record, form))
                 written += 1
             elif skip_invalid:
                 left_out += 1
@@ -93,13 +102,3 @@ def _samples(source: str, mappings: tuple[str, ...]) -> "Iterator[ImportedSample
             yield from log.read_samples()
         return
     yield from samples_of_otlp(Path(source.removeprefix("otlp://")), tracing_of(mappings))
-
-
-def _line(record: "Record", form: str) -> bytes:
-    from evalsi.schema.json_codec import encode_file
-    from evalsi.traces import atif_of_trajectory, encode_atif
-
-    if form == "records":
-        return encode_file(record) + b"\n"
-    assert record.trajectory is not None
-    return encode_atif(atif_of_trajectory(record.trajectory)) + b"\n"

@@ -51,6 +51,11 @@ class AsyncClient(AsyncCalls):
         address = ServerAddress(url=url, api_key=api_key, proxy=proxy)
         self._connection = Connection(address, retries=retries or RetryPlan(), timeout_s=timeout_s)
 
+    @classmethod
+    def at(cls, server: ServerAddress) -> Self:
+        """A client of this server, as whom and by which way the address says."""
+        return cls(server.url, api_key=server.api_key, proxy=server.proxy)
+
     async def __aenter__(self) -> Self:
         return self
 

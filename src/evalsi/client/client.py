@@ -17,6 +17,7 @@ from typing import Any, Self, TypeVar
 from evalsi.client.async_client import AsyncClient
 from evalsi.client.generated_calls import Calls
 from evalsi.client.retrying import RetryPlan
+from evalsi.client.server_address import ServerAddress
 from evalsi.schema import EvaluationResult, EvaluatorRef, Record
 
 T = TypeVar("T")
@@ -43,6 +44,11 @@ class Client(Calls):
         thread.start()
         # Also when it was never closed: at exit, or when nobody holds it any more.
         self._finish = weakref.finalize(self, _stop, self._client, self._loop, thread)
+
+    @classmethod
+    def at(cls, server: ServerAddress) -> Self:
+        """A client of this server, as whom and by which way the address says."""
+        return cls(server.url, api_key=server.api_key, proxy=server.proxy)
 
     def __enter__(self) -> Self:
         return self

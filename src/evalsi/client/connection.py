@@ -21,7 +21,7 @@ from evalsi.client.server_address import ServerAddress, checked_url
 from evalsi.client.told_error import error_of_answer, error_of_body
 from evalsi.core.errors import CallDeadlineError, EvalsiError, NotFoundError
 from evalsi.core.version import __version__
-from evalsi.schema.json_codec import SchemaError, decode, encode_file
+from evalsi.schema.json_codec import SchemaError, decode_known, encode_file
 from evalsi.schema.method import Method
 
 T = TypeVar("T")
@@ -173,9 +173,9 @@ class Connection:
 
     def _decoded(self, body: bytes, kind: type[ResponseT]) -> ResponseT:
         try:
-            return decode(body, kind)
+            return decode_known(body, kind)
         except SchemaError as error:
-            hint = f"is it a server of evalsi, of version {__version__} or earlier?"
+            hint = "is it a server of evalsi?"
             raise EvalsiError(f"{self._url} answered what this version cannot read: {error}", hint=hint) from None
 
     def _unreachable(self, error: aiohttp.ClientError) -> EvalsiError:

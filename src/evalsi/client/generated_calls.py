@@ -133,6 +133,98 @@ class AsyncCalls:
         """Sends the records of a version as JSON Lines, in pieces."""
         return self._connection.download(_METHODS["DatasetCatalogService/FetchDatasetVersion"], request)
 
+    async def list_traces(self, request: schema.ListTracesRequest, *, idempotency_key: str = "") -> schema.ListTracesResponse:
+        """Lists traces, the newest first."""
+        return await self._connection.call(_METHODS["TraceService/ListTraces"], request, schema.ListTracesResponse, idempotency_key=idempotency_key)
+
+    async def count_traces(self, request: schema.CountTracesRequest, *, idempotency_key: str = "") -> schema.CountTracesResponse:
+        """Counts the traces of a choice by service, model, version, user, label and error."""
+        return await self._connection.call(_METHODS["TraceService/CountTraces"], request, schema.CountTracesResponse, idempotency_key=idempotency_key)
+
+    def watch_traces(self, request: schema.WatchTracesRequest) -> AsyncGenerator[schema.WatchTracesResponse]:
+        """Follows traces as they become complete."""
+        return self._connection.receive(_METHODS["TraceService/WatchTraces"], request, schema.WatchTracesResponse)
+
+    async def get_trace(self, request: schema.GetTraceRequest, *, idempotency_key: str = "") -> schema.GetTraceResponse:
+        """Gives a trace as a record with its trajectory, and what policies found in it."""
+        return await self._connection.call(_METHODS["TraceService/GetTrace"], request, schema.GetTraceResponse, idempotency_key=idempotency_key)
+
+    async def get_session(self, request: schema.GetSessionRequest, *, idempotency_key: str = "") -> schema.GetSessionResponse:
+        """Gives the traces of a session in order of time, with what policies found in the session as a whole."""
+        return await self._connection.call(_METHODS["TraceService/GetSession"], request, schema.GetSessionResponse, idempotency_key=idempotency_key)
+
+    async def list_scores(self, request: schema.ListScoresRequest, *, idempotency_key: str = "") -> schema.ListScoresResponse:
+        """Lists scores of traces, those of the newest trace first."""
+        return await self._connection.call(_METHODS["TraceService/ListScores"], request, schema.ListScoresResponse, idempotency_key=idempotency_key)
+
+    async def delete_traces(self, request: schema.DeleteTracesRequest, *, idempotency_key: str = "") -> schema.DeleteTracesResponse:
+        """Removes traces for good, with their scores and feedback: those named, or all of a session or user."""
+        return await self._connection.call(_METHODS["TraceService/DeleteTraces"], request, schema.DeleteTracesResponse, idempotency_key=idempotency_key)
+
+    async def submit_feedback(self, request: schema.SubmitFeedbackRequest, *, idempotency_key: str = "") -> schema.SubmitFeedbackResponse:
+        """Takes what a person or program said about traffic, at once or days later. Repeating it changes nothing."""
+        return await self._connection.call(_METHODS["TraceService/SubmitFeedback"], request, schema.SubmitFeedbackResponse, idempotency_key=idempotency_key)
+
+    async def capture_failure(self, request: schema.CaptureFailureRequest, *, idempotency_key: str = "") -> schema.CaptureFailureResponse:
+        """Puts a trace into the inbox. A trace that is there already, by its content, is not put in twice."""
+        return await self._connection.call(_METHODS["FailureService/CaptureFailure"], request, schema.CaptureFailureResponse, idempotency_key=idempotency_key)
+
+    async def list_failures(self, request: schema.ListFailuresRequest, *, idempotency_key: str = "") -> schema.ListFailuresResponse:
+        """Lists failures, the newest first."""
+        return await self._connection.call(_METHODS["FailureService/ListFailures"], request, schema.ListFailuresResponse, idempotency_key=idempotency_key)
+
+    async def get_failure(self, request: schema.GetFailureRequest, *, idempotency_key: str = "") -> schema.GetFailureResponse:
+        """Gives a failure."""
+        return await self._connection.call(_METHODS["FailureService/GetFailure"], request, schema.GetFailureResponse, idempotency_key=idempotency_key)
+
+    async def update_failure(self, request: schema.UpdateFailureRequest, *, idempotency_key: str = "") -> schema.UpdateFailureResponse:
+        """Changes a failure: its record, title, reason, assignee or state."""
+        return await self._connection.call(_METHODS["FailureService/UpdateFailure"], request, schema.UpdateFailureResponse, idempotency_key=idempotency_key)
+
+    async def review_failure(self, request: schema.ReviewFailureRequest, *, idempotency_key: str = "") -> schema.ReviewFailureResponse:
+        """Approves or dismisses a failure."""
+        return await self._connection.call(_METHODS["FailureService/ReviewFailure"], request, schema.ReviewFailureResponse, idempotency_key=idempotency_key)
+
+    async def list_failure_events(self, request: schema.ListFailureEventsRequest, *, idempotency_key: str = "") -> schema.ListFailureEventsResponse:
+        """Lists what happened to a failure, the oldest first."""
+        return await self._connection.call(_METHODS["FailureService/ListFailureEvents"], request, schema.ListFailureEventsResponse, idempotency_key=idempotency_key)
+
+    async def export_failures(self, request: schema.ExportFailuresRequest, *, idempotency_key: str = "") -> schema.ExportFailuresResponse:
+        """Gives approved failures as the records of a dataset."""
+        return await self._connection.call(_METHODS["FailureService/ExportFailures"], request, schema.ExportFailuresResponse, idempotency_key=idempotency_key)
+
+    async def delete_failure(self, request: schema.DeleteFailureRequest, *, idempotency_key: str = "") -> schema.DeleteFailureResponse:
+        """Removes a failure for good."""
+        return await self._connection.call(_METHODS["FailureService/DeleteFailure"], request, schema.DeleteFailureResponse, idempotency_key=idempotency_key)
+
+    async def apply_policy(self, request: schema.ApplyPolicyRequest, *, idempotency_key: str = "") -> schema.ApplyPolicyResponse:
+        """Makes a policy, or replaces the one of that name."""
+        return await self._connection.call(_METHODS["MonitorService/ApplyPolicy"], request, schema.ApplyPolicyResponse, idempotency_key=idempotency_key)
+
+    async def list_policies(self, request: schema.ListPoliciesRequest, *, idempotency_key: str = "") -> schema.ListPoliciesResponse:
+        """Lists policies."""
+        return await self._connection.call(_METHODS["MonitorService/ListPolicies"], request, schema.ListPoliciesResponse, idempotency_key=idempotency_key)
+
+    async def delete_policy(self, request: schema.DeletePolicyRequest, *, idempotency_key: str = "") -> schema.DeletePolicyResponse:
+        """Removes a policy. What it found stays."""
+        return await self._connection.call(_METHODS["MonitorService/DeletePolicy"], request, schema.DeletePolicyResponse, idempotency_key=idempotency_key)
+
+    async def get_policy_stats(self, request: schema.GetPolicyStatsRequest, *, idempotency_key: str = "") -> schema.GetPolicyStatsResponse:
+        """Says what a policy did and found, now and over time."""
+        return await self._connection.call(_METHODS["MonitorService/GetPolicyStats"], request, schema.GetPolicyStatsResponse, idempotency_key=idempotency_key)
+
+    async def test_policy(self, request: schema.TestPolicyRequest, *, idempotency_key: str = "") -> schema.TestPolicyResponse:
+        """Says which stored traces a policy would have matched and what that would have cost. Nothing is evaluated."""
+        return await self._connection.call(_METHODS["MonitorService/TestPolicy"], request, schema.TestPolicyResponse, idempotency_key=idempotency_key)
+
+    async def backfill_policy(self, request: schema.BackfillPolicyRequest, *, idempotency_key: str = "") -> schema.BackfillPolicyResponse:
+        """Applies a policy to stored traces that it has not evaluated yet."""
+        return await self._connection.call(_METHODS["MonitorService/BackfillPolicy"], request, schema.BackfillPolicyResponse, idempotency_key=idempotency_key)
+
+    async def compare_traffic(self, request: schema.CompareTrafficRequest, *, idempotency_key: str = "") -> schema.CompareTrafficResponse:
+        """Compares what a policy found in two periods or versions, with the tests that compare runs."""
+        return await self._connection.call(_METHODS["MonitorService/CompareTraffic"], request, schema.CompareTrafficResponse, idempotency_key=idempotency_key)
+
     async def score_rewards(self, request: schema.ScoreRewardsRequest, *, idempotency_key: str = "") -> schema.ScoreRewardsResponse:
         """Scores a batch of rollouts and answers when all are done, in the order of the request."""
         return await self._connection.call(_METHODS["RewardService/ScoreRewards"], request, schema.ScoreRewardsResponse, idempotency_key=idempotency_key)
@@ -196,6 +288,12 @@ class AsyncCalls:
     async def import_run(self, request: schema.ImportRunRequest, *, idempotency_key: str = "") -> schema.ImportRunResponse:
         """Stores a run that was made elsewhere."""
         return await self._connection.call(_METHODS["RunService/ImportRun"], request, schema.ImportRunResponse, idempotency_key=idempotency_key)
+
+    def export_run(self, request: schema.ExportRunRequest) -> AsyncGenerator[bytes]:
+        """Sends a run and all there is of it as one file, in pieces, which another store takes in. A run that is under way is
+        sent as far as it is.
+        """
+        return self._connection.download(_METHODS["RunService/ExportRun"], request)
 
     async def rescore_run(self, request: schema.RescoreRunRequest, *, idempotency_key: str = "") -> schema.RescoreRunResponse:
         """Grades the answers a run kept once more, with other evaluators, as a run of its own. No target is asked."""
@@ -328,6 +426,98 @@ class Calls:
         """Sends the records of a version as JSON Lines, in pieces."""
         return self._each(self._calls.fetch_dataset_version(request))
 
+    def list_traces(self, request: schema.ListTracesRequest, *, idempotency_key: str = "") -> schema.ListTracesResponse:
+        """Lists traces, the newest first."""
+        return self._wait(self._calls.list_traces(request, idempotency_key=idempotency_key))
+
+    def count_traces(self, request: schema.CountTracesRequest, *, idempotency_key: str = "") -> schema.CountTracesResponse:
+        """Counts the traces of a choice by service, model, version, user, label and error."""
+        return self._wait(self._calls.count_traces(request, idempotency_key=idempotency_key))
+
+    def watch_traces(self, request: schema.WatchTracesRequest) -> Generator[schema.WatchTracesResponse]:
+        """Follows traces as they become complete."""
+        return self._each(self._calls.watch_traces(request))
+
+    def get_trace(self, request: schema.GetTraceRequest, *, idempotency_key: str = "") -> schema.GetTraceResponse:
+        """Gives a trace as a record with its trajectory, and what policies found in it."""
+        return self._wait(self._calls.get_trace(request, idempotency_key=idempotency_key))
+
+    def get_session(self, request: schema.GetSessionRequest, *, idempotency_key: str = "") -> schema.GetSessionResponse:
+        """Gives the traces of a session in order of time, with what policies found in the session as a whole."""
+        return self._wait(self._calls.get_session(request, idempotency_key=idempotency_key))
+
+    def list_scores(self, request: schema.ListScoresRequest, *, idempotency_key: str = "") -> schema.ListScoresResponse:
+        """Lists scores of traces, those of the newest trace first."""
+        return self._wait(self._calls.list_scores(request, idempotency_key=idempotency_key))
+
+    def delete_traces(self, request: schema.DeleteTracesRequest, *, idempotency_key: str = "") -> schema.DeleteTracesResponse:
+        """Removes traces for good, with their scores and feedback: those named, or all of a session or user."""
+        return self._wait(self._calls.delete_traces(request, idempotency_key=idempotency_key))
+
+    def submit_feedback(self, request: schema.SubmitFeedbackRequest, *, idempotency_key: str = "") -> schema.SubmitFeedbackResponse:
+        """Takes what a person or program said about traffic, at once or days later. Repeating it changes nothing."""
+        return self._wait(self._calls.submit_feedback(request, idempotency_key=idempotency_key))
+
+    def capture_failure(self, request: schema.CaptureFailureRequest, *, idempotency_key: str = "") -> schema.CaptureFailureResponse:
+        """Puts a trace into the inbox. A trace that is there already, by its content, is not put in twice."""
+        return self._wait(self._calls.capture_failure(request, idempotency_key=idempotency_key))
+
+    def list_failures(self, request: schema.ListFailuresRequest, *, idempotency_key: str = "") -> schema.ListFailuresResponse:
+        """Lists failures, the newest first."""
+        return self._wait(self._calls.list_failures(request, idempotency_key=idempotency_key))
+
+    def get_failure(self, request: schema.GetFailureRequest, *, idempotency_key: str = "") -> schema.GetFailureResponse:
+        """Gives a failure."""
+        return self._wait(self._calls.get_failure(request, idempotency_key=idempotency_key))
+
+    def update_failure(self, request: schema.UpdateFailureRequest, *, idempotency_key: str = "") -> schema.UpdateFailureResponse:
+        """Changes a failure: its record, title, reason, assignee or state."""
+        return self._wait(self._calls.update_failure(request, idempotency_key=idempotency_key))
+
+    def review_failure(self, request: schema.ReviewFailureRequest, *, idempotency_key: str = "") -> schema.ReviewFailureResponse:
+        """Approves or dismisses a failure."""
+        return self._wait(self._calls.review_failure(request, idempotency_key=idempotency_key))
+
+    def list_failure_events(self, request: schema.ListFailureEventsRequest, *, idempotency_key: str = "") -> schema.ListFailureEventsResponse:
+        """Lists what happened to a failure, the oldest first."""
+        return self._wait(self._calls.list_failure_events(request, idempotency_key=idempotency_key))
+
+    def export_failures(self, request: schema.ExportFailuresRequest, *, idempotency_key: str = "") -> schema.ExportFailuresResponse:
+        """Gives approved failures as the records of a dataset."""
+        return self._wait(self._calls.export_failures(request, idempotency_key=idempotency_key))
+
+    def delete_failure(self, request: schema.DeleteFailureRequest, *, idempotency_key: str = "") -> schema.DeleteFailureResponse:
+        """Removes a failure for good."""
+        return self._wait(self._calls.delete_failure(request, idempotency_key=idempotency_key))
+
+    def apply_policy(self, request: schema.ApplyPolicyRequest, *, idempotency_key: str = "") -> schema.ApplyPolicyResponse:
+        """Makes a policy, or replaces the one of that name."""
+        return self._wait(self._calls.apply_policy(request, idempotency_key=idempotency_key))
+
+    def list_policies(self, request: schema.ListPoliciesRequest, *, idempotency_key: str = "") -> schema.ListPoliciesResponse:
+        """Lists policies."""
+        return self._wait(self._calls.list_policies(request, idempotency_key=idempotency_key))
+
+    def delete_policy(self, request: schema.DeletePolicyRequest, *, idempotency_key: str = "") -> schema.DeletePolicyResponse:
+        """Removes a policy. What it found stays."""
+        return self._wait(self._calls.delete_policy(request, idempotency_key=idempotency_key))
+
+    def get_policy_stats(self, request: schema.GetPolicyStatsRequest, *, idempotency_key: str = "") -> schema.GetPolicyStatsResponse:
+        """Says what a policy did and found, now and over time."""
+        return self._wait(self._calls.get_policy_stats(request, idempotency_key=idempotency_key))
+
+    def test_policy(self, request: schema.TestPolicyRequest, *, idempotency_key: str = "") -> schema.TestPolicyResponse:
+        """Says which stored traces a policy would have matched and what that would have cost. Nothing is evaluated."""
+        return self._wait(self._calls.test_policy(request, idempotency_key=idempotency_key))
+
+    def backfill_policy(self, request: schema.BackfillPolicyRequest, *, idempotency_key: str = "") -> schema.BackfillPolicyResponse:
+        """Applies a policy to stored traces that it has not evaluated yet."""
+        return self._wait(self._calls.backfill_policy(request, idempotency_key=idempotency_key))
+
+    def compare_traffic(self, request: schema.CompareTrafficRequest, *, idempotency_key: str = "") -> schema.CompareTrafficResponse:
+        """Compares what a policy found in two periods or versions, with the tests that compare runs."""
+        return self._wait(self._calls.compare_traffic(request, idempotency_key=idempotency_key))
+
     def score_rewards(self, request: schema.ScoreRewardsRequest, *, idempotency_key: str = "") -> schema.ScoreRewardsResponse:
         """Scores a batch of rollouts and answers when all are done, in the order of the request."""
         return self._wait(self._calls.score_rewards(request, idempotency_key=idempotency_key))
@@ -391,6 +581,12 @@ class Calls:
     def import_run(self, request: schema.ImportRunRequest, *, idempotency_key: str = "") -> schema.ImportRunResponse:
         """Stores a run that was made elsewhere."""
         return self._wait(self._calls.import_run(request, idempotency_key=idempotency_key))
+
+    def export_run(self, request: schema.ExportRunRequest) -> Generator[bytes]:
+        """Sends a run and all there is of it as one file, in pieces, which another store takes in. A run that is under way is
+        sent as far as it is.
+        """
+        return self._each(self._calls.export_run(request))
 
     def rescore_run(self, request: schema.RescoreRunRequest, *, idempotency_key: str = "") -> schema.RescoreRunResponse:
         """Grades the answers a run kept once more, with other evaluators, as a run of its own. No target is asked."""

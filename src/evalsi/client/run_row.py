@@ -1,6 +1,6 @@
 """A run as a server tells it, in the form in which lists of this machine show theirs."""
 
-from evalsi.ports.run_store import RunRow
+from evalsi.ports.run_store import NOTHING_SCORED, RunRow
 from evalsi.schema import GateVerdict, MetricSummary, Run, RunStatus
 
 _STATUS = {
@@ -26,12 +26,17 @@ def run_row(run: Run) -> RunRow:
         fingerprint="",
         rows=run.progress.done if run.progress is not None else 0,
         labels=run.labels,
-        headline=headline_of(run.summaries),
+        headline=_headline_of(run),
         verdict=_verdict_of(run),
         project=run.project,
         archived_at=run.archived_at.isoformat(timespec="milliseconds") if run.archived_at is not None else None,
         error=run.error,
     )
+
+
+def _headline_of(run: Run) -> str:
+    ended = _STATUS.get(run.status) == "succeeded"
+    return NOTHING_SCORED if ended and not any(each.n for each in run.summaries) else headline_of(run.summaries)
 
 
 def headline_of(summaries: list[MetricSummary]) -> str:

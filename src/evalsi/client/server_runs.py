@@ -1,6 +1,6 @@
 """The runs of a server, as commands find them: the same words, the same figures, read page by page."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -9,7 +9,7 @@ from evalsi.client.client import Client
 from evalsi.client.result_columns import outputs_of, result_columns
 from evalsi.client.run_row import UNDER_WAY, headline_of, run_row
 from evalsi.core.errors import NotFoundError, UsageError
-from evalsi.core.run_reference import RunIdentity, latest_steps, resolve_run
+from evalsi.core.run_reference import RunIdentity, latest_steps, newest_labelled, resolve_run
 from evalsi.engine.columns import pack
 from evalsi.ports.run_store import RunRow, Segment
 from evalsi.results.graded_run import GradedRun
@@ -39,29 +39,41 @@ class ServerRuns:
 
     Args:
         project: Whose runs; "" for those of every project that the caller may read.
+        elsewhere: Says of a name that no run bears here where one does, and what to do about it; "" where none does.
     """
 
-    def __init__(self, client: Client, project: str = "") -> None:
+    def __init__(self, client: Client, project: str = "", elsewhere: Callable[[str], str] = lambda _: "") -> None:
         self._client = client
         self._project = project
+        self._elsewhere = elsewhere
 
-    def runs(self, *, labels: Mapping[str, str], limit: int | None = None) -> list[RunRow]:
-        request = ListRunsRequest(project=self._project, labels=dict(labels))
+    def runs(self, *, labels: Mapping[str, str], name: str = "", limit: int | None = None) -> list[RunRow]:
+        request = ListRunsRequest(project=self._project, labels=dict(labels), name=name)
         return [run_row(run) for run in self._listed(request, limit)]
 
     def find(self, reference: str) -> RunRow:
+        try:
+            return self._found(reference)
+        except NotFoundError as error:
+            if elsewhere := self._elsewhere(reference):
+                raise NotFoundError(error.message, hint=elsewhere) from error
+            raise
+
+    def _found(self, reference: str) -> RunRow:
+        labelled = newest_labelled(reference, lambda labels: self.runs(labels=labels, limit=1))
+        if labelled is not None:
+            return labelled
         steps = latest_steps(reference)
         if steps is not None:
             newest = self.runs(labels={}, limit=steps + 1)
-            return newest[[row.id for row in newest].index(resolve_run(reference, _identities(newest)))]
+            return _resolved(reference, newest)
         found = self._by_id(reference) or self._first(ListRunsRequest(project=self._project, name=reference))
         if found is not None:
             return found
         similar = self._listed(ListRunsRequest(project=self._project, search=reference), None if reference else 0)
         beginning = [run_row(run) for run in similar if run.id.startswith(reference.lower())]
         candidates = beginning or self.runs(labels={}, limit=_NEARBY)
-        wanted = resolve_run(reference, _identities(candidates))
-        return next(row for row in candidates if row.id == wanted)
+        return _resolved(reference, candidates)
 
     def open(self, run_id: str) -> GradedRun:
         run = self._run(run_id)
@@ -149,8 +161,11 @@ class ServerRuns:
                 return
 
 
-def _identities(rows: Sequence[RunRow]) -> list[RunIdentity]:
-    return [RunIdentity(row.id, row.name, row.created_at) for row in rows]
+def _resolved(reference: str, rows: Sequence[RunRow]) -> RunRow:
+    if reference and not rows:
+        raise NotFoundError(f"no run {reference!r}: there are no runs on the server yet", hint="'evalsi run' makes one")
+    wanted = resolve_run(reference, [RunIdentity(row.id, row.name, row.created_at) for row in rows])
+    return next(row for row in rows if row.id == wanted)
 
 
 def _summed_up(graded: GradedRun) -> list[MetricSummary]:

@@ -29,8 +29,8 @@ def as_markdown(comparison: Comparison, *, max_flips: int = 5) -> str:
         for flip in comparison.flips[:max_flips]:
             lines += [
                 f"**{markdown_text(flip.record_id)}** {markdown_text(flip.metric)} {_figure(flip.before)} → {_figure(flip.after)}",
-                f"- baseline: {markdown_text(flip.baseline_output[:300])}",
-                f"- candidate: {markdown_text(flip.candidate_output[:300])}",
+                f"- baseline: {_said(flip.baseline_output)}",
+                f"- candidate: {_said(flip.candidate_output)}",
                 "",
             ]
         lines.append("</details>")
@@ -51,6 +51,10 @@ def margins_of(flags: Sequence[str]) -> dict[str, float]:
             raise InvalidSpecError(f"{flag!r} is no margin", hint="write metric=difference, e.g. exact-match=0.02")
         margins[metric] = margin
     return margins
+
+
+def _said(output: str) -> str:
+    return markdown_text(output[:300]) if output.strip() else "*no output*"
 
 
 def _figure(value: float | None) -> str:

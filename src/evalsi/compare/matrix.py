@@ -16,7 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from evalsi.compare.paired_metric import ComparePlan, PairedMetric, compare_values, decide
-from evalsi.compare.run_values import Key, RunValues, collect_values
+from evalsi.compare.run_values import (
+    Key,
+    RunValues,
+    collect_values,
+    common_cluster_key,
+    grouped_as_made,
+    shared_rows,
+)
 from evalsi.core.errors import GateFailedError, NothingScoredError, UnknownNameError, UsageError
 from evalsi.core.natural_order import natural_order
 from evalsi.results.declared_range import declared_range
@@ -38,6 +45,8 @@ class MatrixPlan:
     against: Literal["first", "best"] = "first"
     level: float = 0.95
     seed: int = 0
+    tuned: frozenset[int] = frozenset()
+    """Places of the runs of systems that were tuned on these records: their scores are no evidence for other records."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +113,8 @@ class _Shared:
     latencies: list[FloatArray]
     keys: list[Key]
     groups: list[str] | None
+    clusters: list[str] | None
+    """By observation: what the runs were grouped by when they were made."""
     binary: bool
     higher_is_better: bool | None
     bounds: tuple[float, float] | None
@@ -122,6 +133,11 @@ def compare_many(runs: Sequence[GradedRun], plan: MatrixPlan) -> Matrix:
     shared, warnings = _shared(runs, plan)
     complete: BoolArray = np.logical_not(np.isnan(np.vstack(shared.values)).any(axis=0))
     warnings += _left_out(shared, complete)
+    warnings += [
+        f"{shared.names[run]} was tuned on these records: its score says nothing of others, so it is neither best nor on "
+        "the frontier"
+        for run in sorted(plan.tuned)
+    ]
     if not complete.any():
         raise NothingScoredError(
             f"no record was scored for {plan.metric} in every run", hint="; ".join(warnings) or "compare fewer runs"
@@ -143,9 +159,11 @@ def compare_many(runs: Sequence[GradedRun], plan: MatrixPlan) -> Matrix:
     )
 
 
-def check_regressions(matrix: Matrix, max_regression: float = 0.0) -> int:
+def check_regressions(matrix: Matrix, max_regression: float = 0.0, *, strict: bool = False) -> int:
     """0 when no run is worse than the reference for sure and by more than `max_regression`, in any table.
 
+    Args:
+        strict: A run must be shown not to be worse by more than that: its interval may not reach so far.
     Raises: GateFailedError: one is. NothingScoredError: a table holds nothing to compare.
     """
     failed: list[str] = []
@@ -156,27 +174,39 @@ def check_regressions(matrix: Matrix, max_regression: float = 0.0) -> int:
                 continue
             if found.difference is None or not found.pairs:
                 raise NothingScoredError(f"the gate on {matrix.metric} has no data for {row.run}")
+            place = f" where {table.group}" if table.group is not None else ""
             if found.verdict == "REGRESSED" and abs(found.difference) > max_regression:
-                place = f" where {table.group}" if table.group is not None else ""
                 failed.append(f"{row.run} regressed by {abs(found.difference):.3f}{place}")
+            elif strict and (worst := _worst(found)) > max_regression:
+                failed.append(f"{row.run} may be worse by {worst:.3f}{place}")
     if failed:
         raise GateFailedError(f"{matrix.metric} against {matrix.reference}: {'; '.join(failed)}")
     return 0
 
 
+def _worst(found: PairedMetric) -> float:
+    """The largest loss that the interval of a difference holds."""
+    if found.interval is None:
+        return float("inf")
+    return found.interval.high if found.higher_is_better is False else -found.interval.low
+
+
 def _shared(runs: Sequence[GradedRun], plan: MatrixPlan) -> tuple[_Shared, list[str]]:
+    cluster_by = common_cluster_key(runs)
     collected = [collect_values(run, plan.by if place == 0 else None) for place, run in enumerate(runs)]
     names = _names(runs)
     for values, name in zip(collected, names, strict=True):
         if plan.metric not in values.metrics:
             raise UnknownNameError(f"metric in run {name}", plan.metric, values.metrics)
-    keys = [key for key in collected[0].rows if all(key in values.rows for values in collected[1:])]
-    rows = [np.array([values.rows[key] for key in keys], dtype=np.int64) for values in collected]
+    rows = shared_rows(collected)
+    keys = [collected[0].key(int(row)) for row in rows[0]]
     warnings = [
         f"{values.count - len(keys)} of {values.count} observations of {name} are not in every run and are left out"
         for name, values in zip(names, collected, strict=True)
         if values.count > len(keys)
     ]
+    if cluster_by:
+        warnings.append(grouped_as_made(cluster_by))
     warnings += _other_evaluators(runs, names, plan.metric)
     summary = next((found for run in runs if (found := run.summary(plan.metric)) is not None), None)
     binary = all(values.binary[plan.metric] for values in collected)
@@ -195,12 +225,24 @@ def _shared(runs: Sequence[GradedRun], plan: MatrixPlan) -> tuple[_Shared, list[
             latencies=[_usage(values, "latency", at) for values, at in zip(collected, rows, strict=True)],
             keys=keys,
             groups=[collected[0].groups[int(row)] for row in rows[0]] if plan.by else None,
+            clusters=_clusters(runs, collected[0], cluster_by, rows[0]),
             binary=binary,
             higher_is_better=summary.higher_is_better if summary is not None else True,
             bounds=bounds,
         ),
         warnings,
     )
+
+
+def _clusters(
+    runs: Sequence[GradedRun], first: RunValues, cluster_by: str | None, rows: npt.NDArray[np.int64]
+) -> list[str] | None:
+    """What each shared observation is grouped by; reads the first run again, for its groups may be those of the tables."""
+    if cluster_by is None:
+        return None
+    groups = collect_values(runs[0], cluster_by).groups
+    assert len(groups) == first.count
+    return [groups[int(row)] for row in rows]
 
 
 def _names(runs: Sequence[GradedRun]) -> list[str]:
@@ -235,7 +277,7 @@ def _measured_by(run: GradedRun, metric: str) -> object:
 
 
 def _usage(values: RunValues, name: str, rows: npt.NDArray[np.int64]) -> FloatArray:
-    return np.array(values.usage.get(name, []), dtype=np.float64)[rows] if len(rows) else np.zeros(0)
+    return values.usage[name][rows] if len(rows) else np.zeros(0)
 
 
 def _left_out(shared: _Shared, complete: BoolArray) -> list[str]:
@@ -255,8 +297,10 @@ def _reference(shared: _Shared, complete: BoolArray, plan: MatrixPlan) -> int:
         return 0
     if shared.higher_is_better is None:
         raise UsageError(f"{plan.metric} has no good end, so no run is the best", hint="compare against the first")
-    means = [float(values[complete].mean()) for values in shared.values]
-    return means.index(max(means) if shared.higher_is_better else min(means))
+    means = {run: float(values[complete].mean()) for run, values in enumerate(shared.values) if run not in plan.tuned}
+    if not means:
+        raise UsageError("every run was tuned on these records, so none is the best", hint="compare against the first")
+    return (max if shared.higher_is_better else min)(means, key=means.__getitem__)
 
 
 def _groups(shared: _Shared, complete: BoolArray) -> dict[str, BoolArray]:
@@ -276,6 +320,8 @@ def _table(shared: _Shared, use: BoolArray, group: str | None, reference: int, p
     at = np.flatnonzero(use)
     ids = [shared.keys[int(row)][0] for row in at]
     clusters = ids if len(set(ids)) < len(ids) else None
+    if shared.clusters is not None:
+        clusters = [shared.clusters[int(row)] for row in at]
     rows: list[MatrixRow] = []
     for run, values in enumerate(shared.values):
         own = values[at]
@@ -302,7 +348,7 @@ def _table(shared: _Shared, use: BoolArray, group: str | None, reference: int, p
                 frontier=None,
             )
         )
-    return MatrixTable(group=group, n=len(ids), rows=_with_frontier(rows, shared.higher_is_better))
+    return MatrixTable(group=group, n=len(ids), rows=_with_frontier(rows, shared.higher_is_better, plan.tuned))
 
 
 def _estimate(values: FloatArray, clusters: list[str] | None, shared: _Shared, level: float) -> Estimate:
@@ -318,15 +364,15 @@ def _usage_mean(values: FloatArray) -> UsageMean:
     return UsageMean(mean=float(values.mean()) if known == values.size and known else None, known=known)
 
 
-def _with_frontier(rows: list[MatrixRow], higher_is_better: bool | None) -> list[MatrixRow]:
+def _with_frontier(rows: list[MatrixRow], higher_is_better: bool | None, tuned: frozenset[int]) -> list[MatrixRow]:
     """Places every run of known score and cost on the frontier or under the run that dominates it."""
     if higher_is_better is None:
         return rows
     direction = 1.0 if higher_is_better else -1.0
     placed = [
         (direction * row.estimate.value, row.cost_usd.mean, row)
-        for row in rows
-        if row.estimate.value is not None and row.cost_usd.mean is not None
+        for run, row in enumerate(rows)
+        if run not in tuned and row.estimate.value is not None and row.cost_usd.mean is not None
     ]
     decided: dict[str, MatrixRow] = {}
     for score, cost, row in placed:

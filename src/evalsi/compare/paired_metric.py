@@ -1,7 +1,8 @@
 """One metric of two runs over the same records: the difference, its interval, a test, and what could have been seen.
 
 The verdict needs no eye for statistics: IMPROVED or REGRESSED when the adjusted test says so, UNCHANGED when a margin
-was given and the whole interval lies within it, INCONCLUSIVE otherwise.
+was given and the whole interval lies within it, NO DIRECTION where nobody declared which way is better, INCONCLUSIVE
+otherwise.
 """
 
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from evalsi.stats import (
     paired_proportions,
 )
 
-Verdict: TypeAlias = Literal["IMPROVED", "REGRESSED", "UNCHANGED", "INCONCLUSIVE", "NO DATA"]
+Verdict: TypeAlias = Literal["IMPROVED", "REGRESSED", "UNCHANGED", "INCONCLUSIVE", "NO DIRECTION", "NO DATA"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
@@ -55,6 +56,8 @@ class PairedMetric:
     """Smallest difference that this many pairs find with 80% power at the 5% level."""
     verdict: Verdict
     note: str = ""
+    unit: str = ""
+    """Unit of the metric's values, for example "ms"; "" for plain numbers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +146,7 @@ def _verdict(metric: PairedMetric, plan: ComparePlan) -> Verdict:
     if margin is not None and metric.interval is not None and -margin <= metric.interval.low:  # noqa: SIM102
         if metric.interval.high <= margin:
             return "UNCHANGED"
-    return "INCONCLUSIVE"
+    return "INCONCLUSIVE" if metric.higher_is_better is not None else "NO DIRECTION"
 
 
 def _detectable(first: FloatArray, second: FloatArray, binary: bool, discordant: int, level: float) -> float | None:

@@ -4,9 +4,10 @@ Its own module because two runs and many are compared over the same values, and 
 same: those of one record id in one trial. A record that does not tell its trial has that of its place among its likes.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import nan
-from operator import attrgetter
 
 import msgspec
 import numpy as np
@@ -14,24 +15,41 @@ import numpy.typing as npt
 
 from evalsi.core.errors import UnknownNameError
 from evalsi.engine.columns import SCORED
-from evalsi.engine.summary import cluster_key
+from evalsi.engine.summary import RECORD_ID, cluster_key
 from evalsi.results.graded_run import GradedRun
 from evalsi.results.stored_rows import GradedRows
+from evalsi.results.told_trial import ToldProvenance
 
 Key = tuple[str, int]
 """A record's id and which one of that id it is, from 0."""
 
 
-@dataclass(slots=True)
+@dataclass
 class RunValues:
     """One run. Every array and list has an entry per observation; NaN is "not scored" or "not measured"."""
 
-    rows: dict[Key, int] = field(default_factory=dict[Key, int])
+    ids: list[str] = field(default_factory=list[str])
+    trials: list[int] = field(default_factory=list[int])
+    """With the id, the key of an observation: no two have the same."""
     metrics: dict[str, list[npt.NDArray[np.float64]]] = field(default_factory=dict[str, list[npt.NDArray[np.float64]]])
     binary: dict[str, bool] = field(default_factory=dict[str, bool])
     groups: list[str] = field(default_factory=list[str])
-    usage: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
-    count: int = 0
+    usage: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict[str, npt.NDArray[np.float64]])
+    """By the names of `USAGE`."""
+    numbers: list[int] = field(default_factory=list[int])
+    """Numbers of the rows; not 0, 1, 2, … where a run is unfinished."""
+
+    @property
+    def count(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def rows(self) -> dict[Key, int]:
+        """Where an observation is, by its key, in order."""
+        return dict(zip(zip(self.ids, self.trials, strict=True), range(self.count), strict=True))
+
+    def key(self, row: int) -> Key:
+        return self.ids[row], self.trials[row]
 
     def joined(self, metric: str) -> npt.NDArray[np.float64]:
         """The metric's values, shape (count,)."""
@@ -43,50 +61,76 @@ class RunValues:
     @property
     def has_trials(self) -> bool:
         """Whether a record was observed more than once."""
-        return any(trial for _, trial in self.rows)
+        return any(self.trials)
 
 
-class _Glance(msgspec.Struct):
+def common_cluster_key(runs: Sequence[GradedRun]) -> str | None:
+    """The metadata key that every one of the runs was grouped by when it was made; None unless it is the same."""
+    keys = {run.manifest.summary.cluster_by if run.manifest.summary is not None else "" for run in runs}
+    key = keys.pop()
+    return None if keys or key in ("", RECORD_ID) else key
+
+
+def grouped_as_made(key: str) -> str:
+    """What a reader is told where nobody named the key."""
+    return f"records are grouped by {key}, as when the runs were made"
+
+
+def shared_rows(runs: Sequence[RunValues]) -> list[npt.NDArray[np.int64]]:
+    """The observations that all runs hold, in the order of the first: where each run has them, shape (shared,)."""
+    first, *others = runs
+    if all(each.ids == first.ids and each.trials == first.trials for each in others):
+        return [np.arange(first.count)] * len(runs)
+    keys = [key for key in first.rows if all(key in each.rows for each in others)]
+    return [np.array([each.rows[key] for key in keys], dtype=np.int64) for each in runs]
+
+
+class _Glance(msgspec.Struct, gc=False):
     """The part of a record that every comparison reads."""
 
     id: str = ""
     usage: "_GlanceUsage | None" = None
-    provenance: "_GlanceProvenance | None" = None
-
-    @property
-    def told_trial(self) -> int | None:
-        return self.provenance.run.trial if self.provenance is not None and self.provenance.run is not None else None
+    provenance: ToldProvenance | None = None
 
 
-class _GlanceProvenance(msgspec.Struct):
-    run: "_GlanceRun | None" = None
-
-
-class _GlanceRun(msgspec.Struct):
-    trial: int = 0
-
-
-class _GlanceUsage(msgspec.Struct):
+class _GlanceUsage(msgspec.Struct, gc=False):
     cost_usd: float | None = None
     cached_cost_usd: float | None = None
     unpriced_requests: int = 0
     latency: float | None = None
     output_tokens: float | None = None
 
-    @property
-    def cost(self) -> float | None:
-        """What the answer costs whoever asks for it: replies from our cache count as when they were paid for.
 
-        None where the price of any part is unknown: a part of a cost is no cost.
-        """
-        if self.unpriced_requests or (self.cost_usd is None and self.cached_cost_usd is None):
-            return None
-        return (self.cost_usd or 0.0) + (self.cached_cost_usd or 0.0)
-
-
+_NO_USAGE = _GlanceUsage()
 _GLANCE = msgspec.json.Decoder(_Glance)
-USAGE = {"cost": ("cost", "USD"), "latency": ("latency", "s"), "output tokens": ("output_tokens", "tokens")}
-"""By name: the attribute that holds it, and its unit."""
+_GLANCES = msgspec.json.Decoder(list[_Glance])
+
+
+def _costs(usages: Sequence[_GlanceUsage]) -> npt.NDArray[np.float64]:
+    """What each answer costs whoever asks for it: replies from our cache count as when they were paid for.
+
+    NaN where the price of any part is unknown: a part of a cost is no cost.
+    """
+    paid = _floats([each.cost_usd for each in usages])
+    cached = _floats([each.cached_cost_usd for each in usages])
+    unknown = np.isnan(paid) & np.isnan(cached)
+    if unknown.all():
+        return paid
+    unknown |= np.array([each.unpriced_requests > 0 for each in usages])
+    return np.where(unknown, nan, np.nan_to_num(paid) + np.nan_to_num(cached))
+
+
+def _floats(values: Sequence[float | None]) -> npt.NDArray[np.float64]:
+    """None becomes NaN; numpy would do that too, and much more slowly."""
+    return np.array([nan if value is None else value for value in values], dtype=np.float64)
+
+
+USAGE: dict[str, tuple[Callable[[Sequence[_GlanceUsage]], npt.NDArray[np.float64]], str]] = {
+    "cost": (_costs, "USD"),
+    "latency": (lambda usages: _floats([each.latency for each in usages]), "s"),
+    "output tokens": (lambda usages: _floats([each.output_tokens for each in usages]), "tokens"),
+}
+"""By name: what reads it, and its unit."""
 
 
 def collect_values(run: GradedRun, group_by: str | None) -> RunValues:
@@ -95,31 +139,44 @@ def collect_values(run: GradedRun, group_by: str | None) -> RunValues:
     Raises: UnknownNameError: no record carries that key.
     """
     found = RunValues()
-    seen: dict[str, int] = {}
+    told: list[int | None] = []
     keys: set[str] = set()
+    usage: dict[str, list[npt.NDArray[np.float64]]] = {name: [] for name in USAGE}
     for rows in run.read_rows():
-        glances = rows.decoded(_GLANCE)
-        for glance in glances:
-            identifier = glance.id
-            place = seen.get(identifier, 0)
-            seen[identifier] = place + 1
-            told = glance.told_trial if glance.provenance is not None else None
-            key = identifier, place if told is None or (identifier, told) in found.rows else told
-            while key in found.rows:
-                key = identifier, key[1] + 1
-            found.rows[key] = found.count
-            found.count += 1
-        for name, (attribute, _) in USAGE.items():
-            read = attrgetter(attribute)
-            values = [None if each.usage is None else read(each.usage) for each in glances]
-            found.usage.setdefault(name, []).extend([nan if value is None else value for value in values])
+        glances = rows.decoded_at_once(_GLANCES, _GLANCE)
+        found.ids += [each.id for each in glances]
+        told += [None if each.provenance is None else each.provenance.trial for each in glances]
+        found.numbers.extend(range(rows.first_row, rows.first_row + len(glances)))
+        usages = [each.usage or _NO_USAGE for each in glances]
+        for name, (read, _) in USAGE.items():
+            usage[name].append(read(usages))
         if group_by:
             found.groups += [cluster_key(record, group_by) for record in rows.records]
             keys.update(key for record in rows.records for key in record.metadata)
         _collect_metrics(found, rows)
     if group_by and not any(found.groups):
         raise UnknownNameError("metadata key to cluster by", group_by, keys)
+    found.trials = _trials(found.ids, told)
+    found.usage = {name: np.concatenate(pieces) for name, pieces in usage.items() if pieces}
     return found
+
+
+def _trials(ids: Sequence[str], told: Sequence[int | None]) -> list[int]:
+    """Which one of its id each observation is: as it tells, else by its place among its likes; no two are the same."""
+    if len(set(ids)) == len(ids):
+        return [trial or 0 for trial in told]
+    seen: dict[str, int] = {}
+    taken: set[Key] = set()
+    trials: list[int] = []
+    for identifier, tells in zip(ids, told, strict=True):
+        place = seen.get(identifier, 0)
+        seen[identifier] = place + 1
+        trial = place if tells is None or (identifier, tells) in taken else tells
+        while (identifier, trial) in taken:
+            trial += 1
+        taken.add((identifier, trial))
+        trials.append(trial)
+    return trials
 
 
 def _collect_metrics(found: RunValues, rows: GradedRows) -> None:

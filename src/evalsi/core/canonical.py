@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
 
 def canonical_json(value: Any) -> bytes:
     """`value` as JSON with sorted keys, no spaces and ASCII escapes.
@@ -20,7 +22,7 @@ def canonical_json(value: Any) -> bytes:
         ValueError: NaN or an infinity is inside: it has no JSON form.
     """
     plain = msgspec.to_builtins(value, order="sorted")
-    return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+    return _ENCODER.encode(plain).encode("ascii")
 
 
 def digest(value: Any) -> str:

@@ -11,10 +11,12 @@ EvalsiError
 ├── NotFoundError             a run, file or case that is not there                   exit 1 · HTTP 404
 ├── TooLargeError             a request is larger than the server takes               exit 1 · HTTP 413
 ├── OverloadedError           a server has as much to do as it takes on               exit 1 · HTTP 503
+│   └── RateLimitError        a caller sends faster than it may                    exit 1 · HTTP 429
 ├── CallDeadlineError         a call was not done within its time                     exit 1 · HTTP 504
 ├── AlreadyExistsError        a name that is taken                                    exit 1 · HTTP 409
 ├── UnauthenticatedError      a server asks who is calling, and was not told          exit 1 · HTTP 401
 ├── ForbiddenError            the caller may not do this                              exit 1 · HTTP 403
+│   └── CredentialDeniedError a credential is not granted to the project              exit 1 · HTTP 403
 ├── UnimplementedError        a method that this version does not serve               exit 1 · HTTP 501
 ├── StoreError                the store cannot be opened, read or written             exit 1 · HTTP 503
 │   ├── StoreTooNewError      written by a later version
@@ -204,6 +206,13 @@ class OverloadedError(EvalsiError):
         return 8  # RESOURCE_EXHAUSTED: UNAVAILABLE would have clients try again at once
 
 
+class RateLimitError(OverloadedError):
+    """A caller sends faster than it may. The same call succeeds later."""
+
+    code = "rate-limit"
+    http_status = 429
+
+
 class CallDeadlineError(EvalsiError):
     """A call was not done within the time its caller or the server allows."""
 
@@ -230,6 +239,12 @@ class ForbiddenError(EvalsiError):
 
     code = "forbidden"
     http_status = 403
+
+
+class CredentialDeniedError(ForbiddenError):
+    """A specification names a credential that its project was not granted, or not for where it would be sent."""
+
+    code = "credential-denied"
 
 
 class UnimplementedError(EvalsiError):
@@ -437,11 +452,16 @@ def crossing(subject: str) -> Generator[None]:
 
 
 def described(error: BaseException) -> str:
-    """Type and text of what an outsider raised; the type alone where its text is empty or cannot be made."""
+    """Type and text of what an outsider raised; the type alone where its text is empty or cannot be made.
+
+    Who takes a record's input, output or reference for a text is told how to get it.
+    """
     try:
         text = str(error)
     except Exception:
         text = ""
+    if isinstance(error, (AttributeError, TypeError)) and "'Content'" in text:
+        text += " (evalsi.text_of(record.output) is the text of an output)"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

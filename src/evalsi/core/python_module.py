@@ -29,10 +29,25 @@ def importing(what: str, *, deadline_s: float = IMPORT_DEADLINE_S) -> Generator[
     try:
         with ended_after(deadline_s):
             yield
-    except ANYTHING as error:
+    except SystemExit as stop:
+        raise PluginError(
+            f"{what}: {who_exits(stop)} when it is imported; put what a program does below if __name__ == '__main__'"
+        ) from stop
+    except Exception as error:
         raise PluginError(f"{what}: {described(error)}") from error
     except OverdueError:
         raise PluginError(f"{what}: its import has not ended after {deadline_s:g} s") from None
+
+
+def who_exits(stop: SystemExit) -> str:
+    """Which file called sys.exit, with the line, and with what; its own words where it exits with some."""
+    if isinstance(stop.code, str):
+        return described(stop)
+    last = stop.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    place = f"{last.tb_frame.f_code.co_filename}:{last.tb_lineno}" if last is not None else "it"
+    return f"{place} calls sys.exit({'' if stop.code is None else repr(stop.code)})"
 
 
 def load_module(place: str, *, folder: Path | None = None, deadline_s: float = IMPORT_DEADLINE_S) -> Any:

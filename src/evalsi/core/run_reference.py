@@ -1,17 +1,24 @@
-"""What a person may call a run: its id, the beginning of its id, its name, `latest`, `latest~2`.
+"""What a person may call a run: its id, the beginning of its id, its name, `latest`, `latest~2`, `latest(branch=main)`.
 
-One place, so that every store and every command understands the same words and answers a wrong one alike.
+And the labels by which a run names another one. One place, so that every store and every command understands the same words and answers a wrong one alike.
 """
 
 import difflib
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from evalsi.core.errors import NotFoundError, UsageError
 
+REPLAY_OF = "evals.si/replay-of"
+"""Label of a run whose answers are those of another one: its id."""
+RESCORED_FROM = "evals.si/rescored-from"
+"""Label of a run that grades another one's answers: its id."""
 _LATEST = re.compile(r"latest(?:~(\d{1,9}))?", re.ASCII)
+_LABELLED = re.compile(r"latest\(\s*(.*?)\s*\)", re.DOTALL)
 _SHOWN = 5
+
+RunT = TypeVar("RunT")
 
 
 class RunIdentity(NamedTuple):
@@ -26,6 +33,49 @@ def latest_steps(reference: str) -> int | None:
     """How many runs before the latest is meant: 0 for `latest`, 2 for `latest~2`; None for another kind of name."""
     latest = _LATEST.fullmatch(reference)
     return int(latest[1] or 0) if latest is not None else None
+
+
+def latest_labels(reference: str) -> dict[str, str] | None:
+    """The labels of the run that is meant by `latest(branch=main, team=docs)`; None for another kind of name.
+
+    Raises: UsageError: the labels cannot be read.
+    """
+    labelled = _LABELLED.fullmatch(reference)
+    if labelled is None:
+        return None
+    labels: dict[str, str] = {}
+    for part in labelled[1].split(","):
+        key, separator, value = part.partition("=")
+        if not (separator and key.strip() and value.strip()):
+            raise UsageError(
+                f"{reference!r} names no run: {part.strip()!r} is no label",
+                hint="write latest(label=value), e.g. latest(branch=main)",
+            )
+        labels[key.strip()] = value.strip()
+    return labels
+
+
+def newest_labelled(reference: str, newest: Callable[[dict[str, str]], Sequence[RunT]]) -> RunT | None:
+    """The run that is meant by `latest(branch=main)`; None for another kind of name.
+
+    Args:
+        newest: The newest run with these labels, if there is one.
+
+    Raises: NotFoundError: no run bears the labels. UsageError: they cannot be read.
+    """
+    labels = latest_labels(reference)
+    if labels is None:
+        return None
+    found = newest(labels)
+    if not found:
+        raise none_labelled(labels)
+    return found[0]
+
+
+def none_labelled(labels: Mapping[str, str], subject: str = "run") -> NotFoundError:
+    """The error where no run bears these labels."""
+    wanted = ", ".join(f"{key}={value}" for key, value in labels.items())
+    return NotFoundError(f"no {subject} is labelled {wanted}", hint="'evalsi runs list' shows all")
 
 
 def resolve_run(reference: str, runs: Sequence[RunIdentity]) -> str:

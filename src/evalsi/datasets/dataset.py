@@ -8,6 +8,7 @@ from typing import Any
 
 from evalsi.core.errors import InvalidDataError
 from evalsi.datasets.condition import Condition
+from evalsi.datasets.kept_scan import remembered
 from evalsi.datasets.mapping import FieldMap
 from evalsi.datasets.options import DatasetOptions
 from evalsi.datasets.record_of_row import encode_record, record_of_row
@@ -15,6 +16,7 @@ from evalsi.datasets.row_ids import text_of_id
 from evalsi.datasets.rows import Chunk, Part
 from evalsi.datasets.scan import DatasetFacts, Findings, Scan, SkippedRow, identified
 from evalsi.datasets.sources import parts_of
+from evalsi.ports.scan_memory import ScanMemory
 from evalsi.schema import Record
 
 _MISSING: Any = object()
@@ -43,6 +45,7 @@ def open_dataset(
     source: str | Path | Iterable[Any] | Any,
     *,
     options: DatasetOptions = DatasetOptions(),  # noqa: B008
+    memory: ScanMemory | None = None,
 ) -> "Dataset":
     """The dataset that `source` names. Nothing but its beginning is read yet; `Dataset.scan` reads it.
 
@@ -52,6 +55,7 @@ def open_dataset(
             `evalsi.datasets.imports`), an iterable of dicts or records, a pandas or polars
             DataFrame, a pyarrow Table. An iterator that can run only once is kept in a temporary file.
         options: How it is read.
+        memory: Remembers what the first pass found in large files, so that it is made once for all runs.
 
     Raises:
         NotFoundError: there is no such file.
@@ -62,7 +66,7 @@ def open_dataset(
     fields = FieldMap(options.mapping)
     condition = Condition(options.where) if options.where is not None else None
     name, parts = parts_of(source, options)
-    return Dataset(name, parts, options, fields, condition)
+    return Dataset(name, parts, options, fields, condition, memory)
 
 
 class Dataset:
@@ -73,7 +77,13 @@ class Dataset:
     """
 
     def __init__(
-        self, name: str, parts: list[Part], options: DatasetOptions, fields: FieldMap, condition: Condition | None
+        self,
+        name: str,
+        parts: list[Part],
+        options: DatasetOptions,
+        fields: FieldMap,
+        condition: Condition | None,
+        memory: ScanMemory | None = None,
     ) -> None:
         self.name = name
         """The path, pattern or address as given; "records" or "DataFrame" for objects."""
@@ -81,6 +91,7 @@ class Dataset:
         self._options = options
         self._fields = fields
         self._condition = condition
+        self._memory = memory
         self._findings: Findings | None = None
 
     def scan(self) -> DatasetFacts:
@@ -135,7 +146,8 @@ class Dataset:
 
     def _found(self) -> Findings:
         if self._findings is None:
-            self._findings = Scan(self._parts, self._options, self._fields, self._condition).run()
+            scan = Scan(self._parts, self._options, self._fields, self._condition)
+            self._findings = remembered(self._memory, self._parts, self._options, scan.run)
         return self._findings
 
     def _built(self, first: int = 0) -> Iterator[tuple[list[Record], list[bytes | None]]]:

@@ -3,8 +3,12 @@
 import contextlib
 import importlib
 import io
+import logging
+import socket
+from collections.abc import Generator
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
+from urllib.request import getproxies
 
 from evalsi.core.errors import InvalidDataError, InvalidSpecError, MissingExtraError, UnknownNameError
 from evalsi.datasets.object_rows import Objects
@@ -39,8 +43,12 @@ def of_hub(address: str) -> Objects:
     except ImportError:
         raise MissingExtraError("reading hf:// datasets", "hf") from None
     switches.HF_HUB_DISABLE_TELEMETRY = True  # the hub hears what is fetched and no more
+    logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # its retries are not ours to tell
     try:
-        with contextlib.redirect_stderr(io.StringIO()):  # its progress bars are not ours to show
+        with (
+            contextlib.redirect_stderr(io.StringIO()),  # its progress bars are not ours to show
+            _knowing_whether_it_can_be_reached(hub_library.config, switches),
+        ):
             loaded: Any = hub_library.load_dataset(
                 repository, chosen.get("config"), split=chosen.get("split"), revision=chosen.get("revision")
             )
@@ -52,6 +60,24 @@ def of_hub(address: str) -> Objects:
             hint="check the name, the split and the network; a dataset that is already cached loads without one",
         ) from error
     return _one_split(loaded, address)
+
+
+@contextlib.contextmanager
+def _knowing_whether_it_can_be_reached(*switches: Any) -> Generator[None]:
+    """Has the library look into its cache at once where the hub has no address from here: it would try for half a minute."""
+    before = [each.HF_HUB_OFFLINE for each in switches]
+    endpoint: str = switches[-1].ENDPOINT
+    try:
+        if not getproxies().keys() - {"no"}:  # a proxy may know what we do not
+            socket.getaddrinfo(urlsplit(endpoint).hostname, None)
+    except OSError:
+        for each in switches:
+            each.HF_HUB_OFFLINE = True
+    try:
+        yield
+    finally:
+        for each, was in zip(switches, before, strict=True):
+            each.HF_HUB_OFFLINE = was
 
 
 def _one_split(loaded: Any, address: str) -> Objects:

@@ -1,6 +1,7 @@
 """JSON Lines and JSON documents as rows. The fast way first; a chunk that looks suspicious is looked at row by row."""
 
 import re
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -212,17 +213,29 @@ def _are_clean(text: bytes, rows: list[Row]) -> bool:
     as many as the keys, and when they are no more than the decoded objects have keys, none was lost as a double. A quote
     with one backslash before it is inside a string and ends no key.
     """
+    # Twice as quick with numpy, which a few rows are not worth loading.
+    keys, lists = _counted_quickly(text) if "numpy" in sys.modules else _counted(text)
+    if keys == sum(map(len, rows)) and lists < MAX_DEPTH - 1:
+        return True  # all keys are the rows' own, so only lists could nest
+    counted = [_count_keys(row, MAX_DEPTH) for row in rows]
+    return -1 not in counted and sum(counted) == keys
+
+
+def _counted(text: bytes) -> tuple[int, int]:
+    """How many colons stand behind what may be the end of a key, and how many lists begin."""
+    quoted = text.count(b'":') - text.count(b'\\":') + text.count(b'\\\\":')
+    return quoted + sum(map(text.count, (b" :", b"\t:", b"\n:", b"\r:"))), text.count(b"[")
+
+
+def _counted_quickly(text: bytes) -> tuple[int, int]:
+    """As `_counted`."""
     import numpy as np
 
     codes = np.frombuffer(text, np.uint8)
     colons = np.flatnonzero(codes == ord(":"))
     before = codes[colons - 1]
     ends = (before == ord('"')) & ((codes[colons - 2] != ord("\\")) | (codes[colons - 3] == ord("\\")))
-    keys = int(np.count_nonzero(ends | (before <= ord(" "))))
-    if keys == sum(map(len, rows)) and np.count_nonzero(codes == ord("[")) < MAX_DEPTH - 1:
-        return True  # all keys are the rows' own, so only lists could nest
-    counted = [_count_keys(row, MAX_DEPTH) for row in rows]
-    return -1 not in counted and sum(counted) == keys
+    return int(np.count_nonzero(ends | (before <= ord(" ")))), int(np.count_nonzero(codes == ord("[")))
 
 
 def _count_keys(value: Any, levels: int) -> int:

@@ -3,6 +3,9 @@
 An expression is the name of a column, else a path into one (`data.q`, `messages.0.content`), else, with braces, a
 template (`Q: {question} ({topic})`; `{{` and `}}` are braces). A column mapped whole is used up: it does not go to
 metadata as well. A column only looked into or quoted in a template stays in metadata.
+
+What is no column of a row is looked for in the row's `metadata`: that is where the columns of a table are once it was
+written down as records, in a dataset of a server or a file, and a mapping means the same before and after.
 """
 
 import re
@@ -55,7 +58,7 @@ class FieldMap:
         return bool(self._sources)
 
     def unknown(self, columns: Iterable[str]) -> tuple[str, str] | None:
-        """The first (column, field) whose column is none of `columns`."""
+        """The first (column, field) whose column is none of `columns`, in which those within `metadata` count."""
         known = set(columns)
         for path, target in self.roots.items():
             if path not in known and path.partition(".")[0] not in known:
@@ -79,8 +82,7 @@ class FieldMap:
             value = read(full)
             if value is _MISSING:
                 raise RowError(f"field {target} is missing: the row has no {expression!r}")
-            if expression in row:
-                used.add(expression)
+            used.add(expression)
             field, _, key = target.partition(".")
             if key:
                 mapped.setdefault(field, {})[key] = value
@@ -94,6 +96,9 @@ class FieldMap:
         for column, value in row.items():
             if column in used:
                 continue
+            if column == "metadata" and isinstance(value, dict) and not used.isdisjoint(cast("Row", value)):
+                inner = cast("Row", value)
+                value = {key: each for key, each in inner.items() if key not in used or key in row}  # noqa: PLW2901
             if column not in mapped:
                 mapped[column] = value
             elif column in _OPEN_FIELDS and isinstance(value, dict) and isinstance(mapped[column], dict):
@@ -166,6 +171,18 @@ def _reader(target: str, expression: str) -> Callable[[Row], Any]:
 
 
 def _path_reader(path: str) -> Callable[[Row], Any]:
+    look = _within(path)
+
+    def read(row: Row) -> Any:
+        value = look(row)
+        if value is _MISSING and isinstance(metadata := row.get("metadata"), dict):
+            return look(cast("Row", metadata))
+        return value
+
+    return read
+
+
+def _within(path: str) -> Callable[[Row], Any]:
     steps = path.split(".")
 
     def read(row: Row) -> Any:

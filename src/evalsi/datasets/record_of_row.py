@@ -110,7 +110,14 @@ def check_row(row: Row) -> None:
         metadata = row.get("metadata")
         if metadata is None or (type(metadata) is dict and cast("Row", metadata).keys().isdisjoint(row)):
             return
-    record_of_row({**row}, "")
+    record_of_whole_row(row, "")
+
+
+def record_of_whole_row(row: Row, identifier: str) -> Record:
+    """As `record_of_row`, of a row that has its id still, and is left as it is. Metadata may have a key named id too."""
+    columns = {**row}
+    columns.pop("id", None)
+    return record_of_row(columns, identifier)
 
 
 def parse_record(line: bytes) -> Record:

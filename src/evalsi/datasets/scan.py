@@ -14,12 +14,13 @@ from evalsi.datasets import row_ids
 from evalsi.datasets.condition import Condition
 from evalsi.datasets.mapping import FieldMap
 from evalsi.datasets.options import DatasetOptions
-from evalsi.datasets.record_of_row import STRUCTURED, check_row, record_of_row
-from evalsi.datasets.row_ids import SeenIds, id_of_content, made_from, text_of_id
+from evalsi.datasets.record_of_row import STRUCTURED, check_row, record_of_whole_row
+from evalsi.datasets.row_ids import SeenIds, made_from, made_id, text_of_id
 from evalsi.datasets.rows import Chunk, Part, Problem, Row, RowError
 
 _PROBLEMS_SHOWN = 20
-_PLACES_SHOWN = 5
+_PLACES_SHOWN = 2
+_DOUBLES_SHOWN = 3
 _TRIAL = "\0trial "
 
 
@@ -49,13 +50,22 @@ class DatasetFacts:
     has_trials: bool
     """Whether `provenance.run.trial` says that rows are repetitions of others, which are then not independent."""
     ids_made: int
-    """Rows without an identifier, which get one made from their content."""
+    """Rows without an identifier, which get one made from what was asked."""
     ids_repeated: int
     """Of those, rows with the same content as an earlier one, told apart by a suffix."""
     surrogates_escaped: int
     """Rows in which lone surrogates, which UTF-8 cannot hold, were replaced by their escapes."""
     skipped: tuple[SkippedRow, ...]
     """Rows that were left out, in order. Empty unless invalid rows are skipped."""
+
+    def warnings(self) -> list[str]:
+        """What a reader of the figures should know: which rows are in none of them."""
+        if not self.skipped:
+            return []
+        count = len(self.skipped)
+        listed = "; ".join(f"{row.where}: {row.reason}" for row in self.skipped[:_PROBLEMS_SHOWN])
+        more = f"; and {count - _PROBLEMS_SHOWN:,} more" if count > _PROBLEMS_SHOWN else ""
+        return [f"{count:,} {'row is' if count == 1 else 'rows are'} left out: {listed}{more}"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +98,7 @@ class Scan:
         self._skipping = options.on_invalid == "skip"
         self._problems: list[tuple[int, Problem]] = []
         self._columns: dict[str, None] = {}
+        self._inner: dict[str, None] = {}
         self._seen = SeenIds()
         self._matches = bytearray() if condition is not None else None
         self._matched = 0
@@ -161,6 +172,8 @@ class Scan:
         if not set[str]().union(*chunk.rows) <= self._columns.keys():
             for row in chunk.rows:
                 self._columns.update(dict.fromkeys(row))
+        if self._fields:
+            self._note_metadata(chunk.rows)
         self._escaped += chunk.escaped
         wanted = None if self._options.limit is None else self._options.limit - self._matched
         identifiers = self._plain_ids(chunk, wanted)
@@ -180,6 +193,12 @@ class Scan:
             self._refuse_unknown_columns()
             self._refuse_problems()
         return last_place is not None
+
+    def _note_metadata(self, rows: list[Row]) -> None:
+        """Keeps the keys within the metadata of rows, which a mapping may name as columns."""
+        for row in rows:
+            if isinstance(metadata := row.get("metadata"), dict):
+                self._inner.update(dict.fromkeys(cast("Row", metadata)))
 
     def _plain_ids(self, chunk: Chunk, wanted: int | None) -> list[str] | None:
         """The identifiers of a chunk that needs no check row by row: the usual case, and the fast one."""
@@ -214,9 +233,7 @@ class Scan:
             check_row(mapped)
             self._matched += 1
             return identity, made
-        columns = {**mapped}
-        columns.pop("id", None)
-        record = record_of_row(columns, identifier)
+        record = record_of_whole_row(mapped, identifier)
         matches = self._condition.matches(record, row, part, place)
         assert self._matches is not None
         self._matches.append(matches)
@@ -255,8 +272,6 @@ class Scan:
 
     def _choose(self) -> tuple[bytearray | None, int]:
         """Which rows are wanted, and how many."""
-        import numpy as np
-
         chosen = self._matches
         if self._doubles.rows:
             if chosen is None:
@@ -267,6 +282,8 @@ class Scan:
         size = self._options.sample
         if size is None or size >= count:
             return chosen, count
+        import numpy as np  # takes as long to load as hundreds of questions to ask
+
         matching = np.arange(self._rows) if chosen is None else np.flatnonzero(np.frombuffer(chosen, np.uint8))
         drawn = random.Random(self._options.seed).sample(range(count), size)
         sample = bytearray(self._rows)
@@ -277,10 +294,11 @@ class Scan:
     # ---- refusing
 
     def _refuse_unknown_columns(self) -> None:
-        unknown = self._fields.unknown(self._columns) if self._columns else None
+        columns = {**self._columns, **self._inner}
+        unknown = self._fields.unknown(columns) if columns else None
         if unknown is not None:
             column, target = unknown
-            raise UnknownNameError(f"column mapped to {target}:", column, self._columns, where=self._parts[0].name)
+            raise UnknownNameError(f"column mapped to {target}:", column, columns, where=self._parts[0].name)
 
     def _refuse_problems(self) -> None:
         broken = [
@@ -288,16 +306,19 @@ class Scan:
             for index, problem in sorted(self._problems, key=_position)[:_PROBLEMS_SHOWN]
         ]
         doubles = [
-            (places[0], f"id {_shown(identifier)} is used {count} times, also at {', '.join(places[1:])}")
+            (places[0], f"id {_shown(identifier)} is used {count} times, also at {_listed(places[1:], count - 1)}")
             for identifier, count, places in self._doubles.described(self._parts)
         ]
-        shown = (broken + doubles)[:_PROBLEMS_SHOWN]
+        if len(doubles) > _DOUBLES_SHOWN:
+            where, reason = doubles[_DOUBLES_SHOWN - 1]
+            reason += f"; {len(doubles) - _DOUBLES_SHOWN:,} other ids are used more than once too"
+            doubles[_DOUBLES_SHOWN - 1 :] = [(where, reason)]
+        shown = broken + doubles
         if not shown:
             return
         (where, reason), *others = shown
         if others:
-            more = "; ".join(f"{place}: {text}" for place, text in others)
-            reason += f" (and {len(others)} more: {more})"
+            reason += f" (and {len(others)} more: {_by_reason(reason, others)})"
         kind = InvalidDataError if broken else DuplicateIdError
         raise kind(
             reason, where=where, hint='correct this, or leave invalid rows out (--skip-invalid; on_invalid="skip")'
@@ -331,7 +352,7 @@ class Scan:
 
 @dataclass
 class _Doubles:
-    """Rows that share an identifier, and identifiers made from content that more than one row would get."""
+    """Rows that share an identifier, and made identifiers that more than one row would get."""
 
     repeated: set[str] = field(default_factory=set[str])
     repeats: int = 0
@@ -366,14 +387,14 @@ class _Doubles:
 
 
 def identified(row: Row, fields: FieldMap, columns: Sequence[str] | None) -> tuple[str, bool, Row]:
-    """The identifier of a row, whether it was made from the content, and the row as the mapping wants it.
+    """The identifier of a row, whether it was made, and the row as the mapping wants it.
 
     Raises:
         RowError: the row lacks a mapped column, or its identifier is no text and no number.
     """
     mapped = fields.apply(row, columns) if fields else row
     given = text_of_id(mapped.get("id"))
-    return (given, False, mapped) if given else (id_of_content(row), True, mapped)
+    return (given, False, mapped) if given else (made_id(mapped, row), True, mapped)
 
 
 def identity_of(identifier: str, row: Row) -> str:
@@ -382,6 +403,25 @@ def identity_of(identifier: str, row: Row) -> str:
     for name in ("run", "trial"):
         value = cast("Row", value).get(name) if isinstance(value, dict) else None
     return f"{identifier}{_TRIAL}{value}" if type(value) is int and value > 0 else identifier
+
+
+def _listed(places: Sequence[str], count: int) -> str:
+    """The first of `count` places, and how many more there are."""
+    more = count - len(places)
+    return ", ".join(places) + (f" and {more:,} more {'place' if more == 1 else 'places'}" if more else "")
+
+
+def _by_reason(first: str, problems: Sequence[tuple[str, str]]) -> str:
+    """Every reason once, with the places it is the reason for; `first` was said already."""
+    places: dict[str, list[str]] = {}
+    for place, reason in problems:
+        places.setdefault(reason, []).append(place)
+    return "; ".join(
+        f"the same at {_listed(at[:_PLACES_SHOWN], len(at))}"
+        if reason == first
+        else f"{_listed(at[:_PLACES_SHOWN], len(at))}: {reason}"
+        for reason, at in places.items()
+    )
 
 
 def _shown(identity: str) -> str:

@@ -21,7 +21,9 @@ from evalsi.schema import EvaluatorRef
 from evalsi.score.request import JudgeChoice, ScoreRequest, judge_of
 from evalsi.score.score_dataset import Scored, score_dataset, score_dataset_now
 from evalsi.settings import Settings
-from evalsi.wiring import kept_run, scoring
+from evalsi.wiring.evaluator_programs import know_evaluator_programs
+from evalsi.wiring.reading_runs import kept_run
+from evalsi.wiring.scoring import scoring
 
 Choice = str | EvaluatorRef | Definition | Callable[..., Any]
 T = TypeVar("T")
@@ -86,17 +88,24 @@ async def aevaluate(
     data: Any, evaluators: Choice | Sequence[Choice], *, store: bool = False, **options: Unpack[EvaluateOptions]
 ) -> EvalResult:
     """`evaluate` for a running event loop: other tasks go on while judges are waited for."""
-    settings = Settings.from_environment()
+    settings = _settings()
     with scoring(_request(data, evaluators, options), settings, keep=store) as job:
         scored = await score_dataset(job)
     return _result(scored, settings, store=store)
 
 
 def _run(request: ScoreRequest, *, store: bool) -> EvalResult:
-    settings = Settings.from_environment()
+    settings = _settings()
     with scoring(request, settings, keep=store) as job:
         scored = score_dataset_now(job)
     return _result(scored, settings, store=store)
+
+
+def _settings() -> Settings:
+    """Those of the environment, as it is now, with its programs that grade made known."""
+    settings = Settings.from_environment()
+    know_evaluator_programs(settings)
+    return settings
 
 
 def _result(scored: Scored, settings: Settings, *, store: bool) -> EvalResult:

@@ -128,10 +128,10 @@ class EvalResult:
         value = _statistic(summary, stat)
         if value is None:
             raise NothingScoredError(f"{metric} has no {stat}: {summary.n} of {summary.total} scored")
-        interval = summary.ci
-        shown = f"{metric} {stat} is {value:.4g}" + (
-            f" [{interval.low:.4g}, {interval.high:.4g}], n {summary.n}" if interval is not None else f", n {summary.n}"
-        )
+        interval = summary.ci if stat in ("mean", "ci_low", "ci_high") else None
+        ends = f" [{interval.low:.4g}, {interval.high:.4g}]" if interval is not None else ""
+        of = f" of {summary.total}" if stat in ("coverage", "error_rate") else ""
+        shown = f"{metric} {stat} is {value:.4g}{ends}, n {summary.n}{of}"
         if min is not None and value < min:
             raise GateFailedError(f"{shown}; it must be at least {min:g}")
         if max is not None and value > max:

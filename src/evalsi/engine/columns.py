@@ -4,18 +4,32 @@ One `EvaluatorColumns` holds an outcome code per record, a float per record and 
 errors, explanations, costs) for the rows that have any. Result messages are built only at the faces, by `results`.
 """
 
+import sys
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, nan
-from typing import Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 
 from evalsi.core.errors import MeasurementError, ScoreError
 from evalsi.evaluators.api import Definition
-from evalsi.schema import ErrorKind, EvaluationResult, Fault, MetricSpec, Outcome, Score, ScoreType, Usage
+from evalsi.schema import (
+    ErrorKind,
+    EvaluationResult,
+    Fault,
+    IsolationReport,
+    MetricSpec,
+    Outcome,
+    Score,
+    ScoreType,
+    Usage,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 Kind: TypeAlias = Literal["number", "passed", "label", "structured"]
 
@@ -47,6 +61,7 @@ class Note(msgspec.Struct, kw_only=True, omit_defaults=True):
     duration_s: float | None = None
     span_id: str = ""
     session_id: str = ""
+    isolation: IsolationReport | None = None
     explanations: dict[str, str] = {}
     details: dict[str, dict[str, Any]] = {}
     confidences: dict[str, float] = {}
@@ -64,7 +79,9 @@ class Column:
     values: list[float]
     objects: list[Any] | None = None
 
-    def array(self) -> npt.NDArray[np.float64]:
+    def array(self) -> "npt.NDArray[np.float64]":
+        import numpy as np
+
         return np.asarray(self.values, dtype=np.float64)
 
 
@@ -196,8 +213,8 @@ class ColumnsBuilder:
         if isinstance(value, str):
             self._put_label(row, output, value)
             return
-        if isinstance(value, np.generic):
-            value = cast("Any", value).item()
+        if _is_scalar_of_numpy(value):
+            value = value.item()
         verdict = isinstance(value, bool)
         if not verdict and not isinstance(value, (int, float)):
             raise ScoreError(f"{output}: the evaluator returned {type(value).__name__}, which is no score")
@@ -278,6 +295,7 @@ def result(columns: EvaluatorColumns, row: int, record_id: str, trial: int = 0) 
         usage=note.usage if note else None,
         span_id=note.span_id if note else "",
         session_id=note.session_id if note else "",
+        isolation=note.isolation if note else None,
     )
 
 
@@ -376,7 +394,7 @@ def unpack(data: bytes) -> list[EvaluatorColumns]:
             primary=p.primary,
             outcomes=bytearray(p.outcomes),
             columns={
-                output: Column(output, kind, np.frombuffer(values, dtype="<f8").tolist(), objects)  # pyright: ignore[reportArgumentType]
+                output: Column(output, kind, _unpack_values(values), objects)  # pyright: ignore[reportArgumentType]
                 for output, kind, values, objects in p.columns
             },
             notes=p.notes,
@@ -387,4 +405,21 @@ def unpack(data: bytes) -> list[EvaluatorColumns]:
 
 
 def _pack_values(column: Column) -> bytes:
-    return np.asarray(column.values, dtype="<f8").tobytes()
+    """Doubles, the least significant byte first."""
+    values = array("d", column.values)
+    if sys.byteorder == "big":
+        values.byteswap()
+    return values.tobytes()
+
+
+def _unpack_values(packed: bytes) -> list[float]:
+    values = array("d", packed)
+    if sys.byteorder == "big":
+        values.byteswap()
+    return values.tolist()
+
+
+def _is_scalar_of_numpy(value: Any) -> bool:
+    """Without loading numpy: where nobody has, there is no such value."""
+    numpy: Any = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.generic)

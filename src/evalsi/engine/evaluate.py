@@ -8,12 +8,15 @@ and the number of records in flight is bounded, so memory does not grow with the
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 from evalsi.core.errors import DeadlineError, MeasurementError, crossing, described
 from evalsi.core.giving_way import giving_way
+from evalsi.core.own_traces import Span, span
+from evalsi.core.python_module import who_exits
 from evalsi.engine.carried_records import carried
 from evalsi.engine.columns import ColumnsBuilder, EvaluatorColumns
 from evalsi.engine.dataset_scope import DatasetFold
@@ -22,6 +25,7 @@ from evalsi.engine.measure import builder_for, measure, put_spans, record_failur
 from evalsi.engine.panel import Panel
 from evalsi.engine.session_scope import SessionGroups
 from evalsi.evaluators.binding import BoundEvaluator
+from evalsi.evaluators.fences_used import noting_fences
 from evalsi.schema import Fault, Record, Scope
 
 STOP_GRACE_S = 5.0
@@ -58,6 +62,11 @@ class GradedBatch:
     first_row: int
     records: list[Record]
     columns: list[EvaluatorColumns]
+
+    @property
+    def computed_s(self) -> float:
+        """Seconds that the evaluator took which computed longest."""
+        return max((columns.duration_s for columns in self.columns), default=0.0)
 
 
 class Evaluation:
@@ -101,6 +110,11 @@ class Evaluation:
         return bool(self._isolated or self._asking or any(e.is_async for e in self.panel.per_session))
 
     @property
+    def isolates(self) -> bool:
+        """Whether a record may take long because something computes it, in a worker that can be killed."""
+        return bool(self._isolated)
+
+    @property
     def observes(self) -> bool:
         """Whether `observe` looks at records at all: somebody measures the whole dataset or sessions."""
         return bool(self._folds or self._sessions.evaluators)
@@ -136,7 +150,7 @@ class Evaluation:
                 return
             self.observe(batch)
             baselines = self._baselines_of(batch)
-            columns = [measure(e, batch.records, baselines) for e in self.panel.per_row]
+            columns = [_measured(e, batch.records, baselines) for e in self.panel.per_row]
             yield GradedBatch(batch.first_row, batch.records, columns)
 
     async def grade(self, batches: Iterable[RecordBatch]) -> AsyncIterator[GradedBatch]:
@@ -204,13 +218,20 @@ class Evaluation:
         baselines = self._baselines_of(batch)
         done: dict[str, EvaluatorColumns] = {}
         for evaluator in self._here:
-            done[evaluator.name] = measure(evaluator, batch.records, baselines)
+            done[evaluator.name] = _measured(evaluator, batch.records, baselines)
             await asyncio.sleep(0)
         async with asyncio.TaskGroup() as group:
             isolated = [
-                (e.name, group.create_task(lanes.workers.measure(e, batch.records, baselines))) for e in self._isolated
+                (
+                    e.name,
+                    group.create_task(_traced(e, batch.records, lanes.workers.measure(e, batch.records, baselines))),
+                )
+                for e in self._isolated
             ]
-            asking = [(e.name, group.create_task(lanes.ask_all(e, batch.records, baselines))) for e in self._asking]
+            asking = [
+                (e.name, group.create_task(_traced(e, batch.records, lanes.ask_all(e, batch.records, baselines))))
+                for e in self._asking
+            ]
         done |= {name: task.result() for name, task in (*isolated, *asking)}
         return GradedBatch(batch.first_row, batch.records, [done[e.name] for e in self.panel.per_row])
 
@@ -253,11 +274,13 @@ class Lanes:
                 builder.cancel(row, reason)
                 return
             started = perf_counter()
-            try:
-                builder.put(row, await self._value(evaluator, subjects))
-            except Exception as error:
-                record_failure(builder, row, error)
-            builder.note(row).duration_s = perf_counter() - started
+            with noting_fences() as fences:
+                try:
+                    builder.put(row, await self._value(evaluator, subjects))
+                except Exception as error:
+                    record_failure(builder, row, error)
+            note = builder.note(row)
+            note.duration_s, note.isolation = perf_counter() - started, fences.weakest
 
     async def _ask_spans(self, evaluator: BoundEvaluator, builder: ColumnsBuilder, row: int, record: Record) -> None:
         assert record.trajectory is not None
@@ -266,11 +289,14 @@ class Lanes:
             if reason is not None:
                 builder.cancel(row, reason)
                 return
-            try:
-                values = [(step, await self._value(evaluator, (step, record))) for step in record.trajectory.steps]
-                put_spans(builder, row, values)
-            except Exception as error:
-                record_failure(builder, row, error)
+            with noting_fences() as fences:
+                try:
+                    values = [(step, await self._value(evaluator, (step, record))) for step in record.trajectory.steps]
+                    put_spans(builder, row, values)
+                except Exception as error:
+                    record_failure(builder, row, error)
+            if fences.weakest is not None:
+                builder.note(row).isolation = fences.weakest
 
     async def _value(self, evaluator: BoundEvaluator, subjects: Sequence[Any]) -> Any:
         assert evaluator.call is not None
@@ -289,6 +315,24 @@ class Lanes:
             raise MeasurementError(f"TimeoutError: {error}") from error
 
 
+def _measured(
+    evaluator: BoundEvaluator, records: Sequence[Record], baselines: Sequence[Record | None] | None
+) -> EvaluatorColumns:
+    with _span_of(evaluator, records):
+        return measure(evaluator, records, baselines)
+
+
+async def _traced(
+    evaluator: BoundEvaluator, records: Sequence[Record], work: Awaitable[EvaluatorColumns]
+) -> EvaluatorColumns:
+    with _span_of(evaluator, records):
+        return await work
+
+
+def _span_of(evaluator: BoundEvaluator, records: Sequence[Record]) -> AbstractContextManager[Span]:
+    return span("evaluator", {"evalsi.evaluator": evaluator.ref, "evalsi.records": len(records)})
+
+
 def _asks_judge(evaluator: BoundEvaluator) -> bool:
     return "judge" in evaluator.definition.requires
 
@@ -305,5 +349,7 @@ async def _foreign(value: Awaitable[Any], deadline_s: float) -> Any:
         if task is None or task.cancelling():
             raise
         raise MeasurementError("the evaluator cancelled itself") from None
-    except (SystemExit, GeneratorExit) as error:
+    except SystemExit as stop:
+        raise MeasurementError(who_exits(stop)) from None
+    except GeneratorExit as error:
         raise MeasurementError(f"the evaluator raised {described(error)}") from None

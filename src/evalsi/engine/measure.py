@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from evalsi.core.errors import MeasurementError, ScoreError, SkipRecord, crossing, described
+from evalsi.core.python_module import ANYTHING, who_exits
 from evalsi.engine.columns import SCORED, ColumnsBuilder, EvaluatorColumns
 from evalsi.engine.requirements import unmet
 from evalsi.evaluators.binding import BoundEvaluator
@@ -66,7 +67,7 @@ def _measure_records(evaluator: BoundEvaluator, records: Sequence[Record], build
             continue
         try:
             value = call(record)
-        except Exception as error:
+        except ANYTHING as error:
             record_failure(builder, row, error)
             continue
         if value.__class__ is direct and low <= value <= high:  # neither NaN nor infinite, then
@@ -113,7 +114,7 @@ def measure_quickly(evaluator: BoundEvaluator, records: Sequence[Record], builde
             continue
         try:
             value = call(record)
-        except Exception as error:
+        except ANYTHING as error:
             record_failure(builder, row, error)
             continue
         if value is None:
@@ -138,7 +139,7 @@ def measure_row(
             put_spans(builder, row, values)
         else:
             builder.put(row, call(*subjects))
-    except Exception as error:
+    except ANYTHING as error:
         record_failure(builder, row, error)
 
 
@@ -148,7 +149,7 @@ def measure_session(evaluator: BoundEvaluator, builder: ColumnsBuilder, row: int
     try:
         with crossing(evaluator.name):
             builder.put(row, evaluator.call(records))
-    except Exception as error:
+    except ANYTHING as error:
         record_failure(builder, row, error)
 
 
@@ -188,12 +189,14 @@ def put_spans(builder: ColumnsBuilder, row: int, values: Iterable[tuple[Step, An
     builder.note(row).details.setdefault(builder.primary or builder.first, {})["steps"] = steps
 
 
-def record_failure(builder: ColumnsBuilder, row: int, error: Exception) -> None:
+def record_failure(builder: ColumnsBuilder, row: int, error: BaseException) -> None:
     """A skip, a typed failure, or whatever an outsider raised."""
     if isinstance(error, SkipRecord):
         builder.skip(row, str(error) or "the evaluator does not apply")
     elif isinstance(error, MeasurementError):
         builder.fail(row, error)
+    elif isinstance(error, SystemExit):
+        builder.fail(row, MeasurementError(who_exits(error)))
     else:
         kind = ErrorKind.TIMEOUT if isinstance(error, TimeoutError) else ErrorKind.EXCEPTION
         builder.fail(row, MeasurementError(described(error), kind=kind))

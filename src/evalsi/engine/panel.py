@@ -1,8 +1,8 @@
 """The evaluators of one job and the limits they work under."""
 
-import os
 from dataclasses import dataclass
 
+from evalsi.core.processors import available_processors
 from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.schema import Scope
 
@@ -43,10 +43,3 @@ class Panel:
     @property
     def worker_count(self) -> int:
         return self.processes or available_processors()
-
-
-def available_processors() -> int:
-    """Processors this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0)) or 1
-    return os.cpu_count() or 1

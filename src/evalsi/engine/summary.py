@@ -7,33 +7,24 @@ bootstrap keeps the values, clustering keeps one total per cluster.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 
 from evalsi.core.content import json_text
 from evalsi.engine.columns import CANCELLED, ERROR, SCORED, SKIPPED, Column, EvaluatorColumns
 from evalsi.schema import ConfidenceInterval, MetricKind, MetricSpec, MetricSummary, Record, Scope, ScoreType
-from evalsi.stats import (
-    ClusterTotals,
-    Estimate,
-    Interval,
-    Moments,
-    Resampling,
-    bootstrap_mean,
-    cluster_robust_t,
-    mean_estimate,
-    wilson,
-)
 
+if TYPE_CHECKING:
+    from evalsi.engine.metric_tally import MetricTally
+    from evalsi.stats import Estimate, Interval, Moments
+
+LOADED_LATER = ("numpy", "evalsi.stats", "evalsi.engine.metric_tally")
+"""What counting needs: loaded when the first batch is counted, or before, by who has nothing else to do."""
 RECORD_ID = "record.id"
 """Cluster path that groups rows by the record they repeat."""
 MAX_REASONS = 20
 """Distinct skip reasons a summary lists; the rest are counted together."""
-_KEPT_VALUES = 65_536
-"""Distinct values up to which a median is exact; beyond, it is read off this many evenly kept values."""
 
 
 class Summarized(Protocol):
@@ -75,23 +66,11 @@ class SummaryPlan:
 
 
 @dataclass(slots=True)
-class _Tally:
-    """One metric over the rows seen so far."""
-
-    moments: Moments = field(default_factory=Moments)
-    values: list[npt.NDArray[np.float64]] = field(default_factory=list[npt.NDArray[np.float64]])
-    labels: dict[str, int] = field(default_factory=dict[str, int])
-    clusters: dict[str, tuple[float, int]] = field(default_factory=dict[str, tuple[float, int]])
-    kind: str = "passed"
-    sampled_step: int = 1
-    kept: int = 0
-
-
-@dataclass(slots=True)
 class _Counts:
     """What became of the rows of one evaluator."""
 
-    outcomes: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(5, dtype=np.int64))
+    outcomes: list[int] = field(default_factory=lambda: [0] * 5)
+    """Rows by outcome code."""
     error_kinds: dict[str, int] = field(default_factory=dict[str, int])
     skip_reasons: dict[str, int] = field(default_factory=dict[str, int])
 
@@ -108,7 +87,7 @@ class SummaryBuilder:
         self._plan = plan
         self._evaluators = {evaluator.name: evaluator for evaluator in evaluators}
         self._counts: dict[str, _Counts] = {}
-        self._tallies: dict[tuple[str, str], _Tally] = {}
+        self._tallies: dict[tuple[str, str], MetricTally] = {}
         self._waiting: dict[int, tuple[int, list[EvaluatorColumns], list[str] | None]] = {}
         self._next_row = 0
 
@@ -116,6 +95,11 @@ class SummaryBuilder:
     def level(self) -> float:
         """The level of the intervals."""
         return self._plan.level
+
+    @property
+    def reads_records(self) -> bool:
+        """Whether the records are looked at, beside the results."""
+        return self._plan.cluster_by is not None
 
     def add(
         self, first_row: int, rows: int, columns: list[EvaluatorColumns], records: Callable[[], Sequence[Record]]
@@ -152,7 +136,7 @@ class SummaryBuilder:
         """The first metric so far with its interval, for a progress line; "" before anything was scored."""
         for (name, output), tally in self._tallies.items():
             evaluator = self._evaluators[name]
-            estimate = self._estimate(evaluator, output, tally)
+            estimate = self._estimate(evaluator, output, tally, tally.moments())
             if estimate.value is not None:
                 interval = estimate.interval
                 bounds = f" [{interval.low:.3f}, {interval.high:.3f}]" if interval is not None else ""
@@ -161,25 +145,26 @@ class SummaryBuilder:
 
     def outcome_totals(self) -> dict[str, int]:
         """Results so far by outcome, over all evaluators."""
-        total = np.zeros(5, dtype=np.int64)
-        for counts in self._counts.values():
-            total += counts.outcomes
+        total = [sum(counts.outcomes[code] for counts in self._counts.values()) for code in range(5)]
         names = {"scored": SCORED, "skipped": SKIPPED, "errors": ERROR, "cancelled": CANCELLED}
-        return {name: int(total[code]) for name, code in names.items()}
+        return {name: total[code] for name, code in names.items()}
 
     def _tally(self, columns: EvaluatorColumns, clusters: list[str] | None) -> None:
         counts = self._counts.setdefault(columns.evaluator, _Counts())
-        counts.outcomes += np.bincount(np.frombuffer(columns.outcomes, dtype=np.uint8), minlength=5)
+        for code in range(5):
+            counts.outcomes[code] += columns.outcomes.count(code)
         for row, note in columns.notes.items():
             if columns.outcomes[row] == ERROR:
                 _count(counts.error_kinds, str(note.error_kind))
             elif columns.outcomes[row] == SKIPPED:
                 _count(counts.skip_reasons, note.reason)
+        from evalsi.engine.metric_tally import MetricTally
+
         for output, column in columns.columns.items():
-            tally = self._tallies.setdefault((columns.evaluator, output), _Tally(kind=column.kind))
+            tally = self._tallies.setdefault((columns.evaluator, output), MetricTally(kind=column.kind))
             self._tally_column(tally, column, clusters)
 
-    def _tally_column(self, tally: _Tally, column: Column, clusters: list[str] | None) -> None:
+    def _tally_column(self, tally: "MetricTally", column: Column, clusters: list[str] | None) -> None:
         if column.kind in ("label", "structured"):
             tally.kind = column.kind
             for held in column.objects or ():
@@ -188,32 +173,19 @@ class SummaryBuilder:
             return
         if column.kind == "number":
             tally.kind = "number"
+        import numpy as np
+
         array = column.array()
         there = ~np.isnan(array)
         values = array[there]
         if not values.size:
             return
-        tally.moments = tally.moments.add(values)
-        self._keep(tally, values)
+        tally.take(values, keep_all=self._plan.method == "bootstrap")
         if clusters is not None:
             for value, present, key in zip(array.tolist(), there.tolist(), clusters, strict=True):
                 if present:
                     total, count = tally.clusters.get(key, (0.0, 0))
                     tally.clusters[key] = (total + value, count + 1)
-
-    def _keep(self, tally: _Tally, values: npt.NDArray[np.float64]) -> None:
-        """Keeps values for the median and the bootstrap: all, or evenly thinned beyond the limit."""
-        if self._plan.method == "bootstrap":
-            tally.values.append(values)
-            return
-        offset = (-tally.moments.n + values.size) % tally.sampled_step
-        thinned = values[offset :: tally.sampled_step]
-        tally.values.append(thinned)
-        tally.kept += thinned.size
-        if tally.kept > 2 * _KEPT_VALUES:
-            tally.values = [np.concatenate(tally.values)[::2]]
-            tally.kept = tally.values[0].size
-            tally.sampled_step *= 2
 
     def _summaries(self, evaluator: Summarized) -> list[MetricSummary]:
         counts = self._counts.get(evaluator.name, _Counts())
@@ -223,19 +195,21 @@ class SummaryBuilder:
         return [self._summary(evaluator, output, counts) for output in outputs]
 
     def _summary(self, evaluator: Summarized, output: str, counts: _Counts) -> MetricSummary:
-        tally = self._tallies.get((evaluator.name, output), _Tally(kind="number"))
+        from evalsi.engine.metric_tally import MetricTally
+
+        tally = self._tallies.get((evaluator.name, output)) or MetricTally(kind="number")
         spec = spec_of(evaluator, output)
-        estimate = self._estimate(evaluator, output, tally)
-        total = int(counts.outcomes.sum())
-        scored = sum(tally.labels.values()) if tally.kind == "label" else tally.moments.n
+        moments = tally.moments()
+        estimate = self._estimate(evaluator, output, tally, moments)
+        total = sum(counts.outcomes)
+        scored = sum(tally.labels.values()) if tally.kind == "label" else moments.n
         if tally.kind == "structured":
-            scored = int(counts.outcomes[SCORED])
-        missing = int(counts.outcomes[SCORED]) - scored
-        median, exact = self._median(tally)
+            scored = counts.outcomes[SCORED]
+        missing = counts.outcomes[SCORED] - scored
         notes = [f"{missing} scored without this output"] if missing else []
         if estimate.reason and tally.kind in ("number", "passed"):
             notes.append(estimate.reason)
-        if not exact:
+        if tally.sampled_step > 1:
             notes.append(f"the median is read off every {tally.sampled_step}th value")
         return MetricSummary(
             metric=metric_name(evaluator, output),
@@ -244,11 +218,11 @@ class SummaryBuilder:
             kind=_KINDS.get(tally.kind, MetricKind.UNSPECIFIED),
             n=scored,
             mean=estimate.value,
-            std=tally.moments.std,
+            std=moments.std,
             ci=confidence_interval(estimate.interval, spec),
-            skipped=int(counts.outcomes[SKIPPED]),
-            errors=int(counts.outcomes[ERROR]),
-            cancelled=int(counts.outcomes[CANCELLED]),
+            skipped=counts.outcomes[SKIPPED],
+            errors=counts.outcomes[ERROR],
+            cancelled=counts.outcomes[CANCELLED],
             total=total,
             coverage=scored / total if total else None,
             labels=dict(sorted(tally.labels.items())),
@@ -258,14 +232,26 @@ class SummaryBuilder:
             unit=spec.unit if spec is not None else "",
             error_kinds=dict(sorted(counts.error_kinds.items())),
             skip_reasons=dict(sorted(counts.skip_reasons.items())),
-            min=tally.moments.min,
-            median=median,
-            max=tally.moments.max,
+            min=moments.min,
+            median=tally.median(),
+            max=moments.max,
             notes=notes,
         )
 
-    def _estimate(self, evaluator: Summarized, output: str, tally: _Tally) -> Estimate:
-        plan, moments = self._plan, tally.moments
+    def _estimate(self, evaluator: Summarized, output: str, tally: "MetricTally", moments: "Moments") -> "Estimate":
+        import numpy as np
+
+        from evalsi.stats import (
+            ClusterTotals,
+            Estimate,
+            Resampling,
+            bootstrap_mean,
+            cluster_robust_t,
+            mean_estimate,
+            wilson,
+        )
+
+        plan = self._plan
         if tally.kind in ("label", "structured"):
             return Estimate(None, sum(tally.labels.values()))
         bounds = (0.0, 1.0) if tally.kind == "passed" else bounds_of(spec_of(evaluator, output))
@@ -273,19 +259,12 @@ class SummaryBuilder:
             totals = np.array(list(tally.clusters.values()))
             return cluster_robust_t(ClusterTotals(totals[:, 0], totals[:, 1].astype(np.int64)), plan.level, bounds)
         if plan.method == "bootstrap" and moments.n:
-            return bootstrap_mean(
-                np.concatenate(tally.values), Resampling(seed=plan.seed, level=plan.level), bounds=bounds
-            )
+            return bootstrap_mean(tally.kept_values(), Resampling(seed=plan.seed, level=plan.level), bounds=bounds)
         if tally.kind == "passed":
             n = moments.n
             interval = wilson(round(moments.mean_or_zero * n), n, plan.level)
             return Estimate(moments.mean, n, interval, reason=None if n else "nothing was scored")
         return mean_estimate(moments, plan.level, bounds)
-
-    def _median(self, tally: _Tally) -> tuple[float | None, bool]:
-        if not tally.values:
-            return None, True
-        return float(np.median(np.concatenate(tally.values))), tally.sampled_step == 1
 
 
 _KINDS = {"number": MetricKind.NUMBER, "passed": MetricKind.PROPORTION, "label": MetricKind.LABEL}
@@ -309,7 +288,7 @@ def bounds_of(spec: MetricSpec | None) -> tuple[float, float] | None:
     return spec.min, spec.max
 
 
-def confidence_interval(interval: Interval | None, spec: MetricSpec | None = None) -> ConfidenceInterval | None:
+def confidence_interval(interval: "Interval | None", spec: MetricSpec | None = None) -> ConfidenceInterval | None:
     """The interval, cut off where the output's range ends: what cannot be is no part of it."""
     if interval is None:
         return None

@@ -70,8 +70,8 @@ class WorkerPool:
             rows: list[Sequence[Record | None]] = [(records[place],) for place in places]
         else:
             rows = [(records[place], baselines[place]) for place in places]
-        await self._fill(evaluator, rows, builder, places)
         builder.result.duration_s = perf_counter() - started
+        builder.result.duration_s += await self._fill(evaluator, rows, builder, places)
         return builder.result
 
     async def measure_rows(
@@ -79,9 +79,7 @@ class WorkerPool:
     ) -> EvaluatorColumns:
         """One value per row; a row is a record, a record and its baseline, or the records of a session."""
         builder = builder_for(evaluator, len(rows))
-        started = perf_counter()
-        await self._fill(evaluator, rows, builder, range(len(rows)))
-        builder.result.duration_s = perf_counter() - started
+        builder.result.duration_s = await self._fill(evaluator, rows, builder, range(len(rows)))
         return builder.result
 
     async def _fill(
@@ -90,16 +88,21 @@ class WorkerPool:
         rows: Sequence[Sequence[Record | None]],
         builder: ColumnsBuilder,
         places: Sequence[int],
-    ) -> None:
-        """Measures `rows` in workers; the value of each goes to its place in the columns."""
+    ) -> float:
+        """Measures `rows` in workers; the value of each goes to its place in the columns.
+
+        Returns: Seconds that took, without those in which no worker was free.
+        """
         if not rows:
-            return
+            return 0.0
         async with self._slots:
+            started = perf_counter()
             done = 0
             while done < len(rows):
                 worker = self._idle.pop() if self._idle else self._start()
                 job = _Job(self._panel.evaluators.index(evaluator), rows[done:])
                 done += await self._work(worker, job, builder, places[done:])
+            return perf_counter() - started
 
     async def close(self) -> None:
         for worker in list(self._all):

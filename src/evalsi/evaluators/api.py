@@ -90,8 +90,9 @@ def output(
     high: float | None = None,
     higher_is_better: bool | None = True,
     description: str = "",
+    unit: str = "",
 ) -> MetricSpec:
-    """One declared output: its name, type, range and which direction is good."""
+    """One declared output: its name, type, range, which direction is good, and the unit of its values."""
     types = {
         "number": ScoreType.NUMBER,
         "passed": ScoreType.PASSED,
@@ -99,7 +100,13 @@ def output(
         "structured": ScoreType.STRUCTURED,
     }
     return MetricSpec(
-        name=name, type=types[type], min=low, max=high, higher_is_better=higher_is_better, description=description
+        name=name,
+        type=types[type],
+        min=low,
+        max=high,
+        higher_is_better=higher_is_better,
+        description=description,
+        unit=unit,
     )
 
 
@@ -215,7 +222,7 @@ def evaluator(
         called = target if not inspect.isclass(target) else getattr(target, "evaluate", target)
         document = inspect.getdoc(target) or ""
         return Definition(
-            name=name or target.__name__.replace("_", "-").lower(),
+            name=name or target.__name__.strip("<>").replace("_", "-").lower(),
             version=version,
             scope=_SCOPES[scope],
             requires=needs,
@@ -233,7 +240,7 @@ def evaluator(
 
 def _field_names(params: type[Any]) -> list[str]:
     if inspect.isclass(params) and issubclass(params, msgspec.Struct):
-        return [entry.name for entry in msgspec.structs.fields(params)]
+        return [entry.encode_name for entry in msgspec.structs.fields(params)]
     if is_dataclass(params):
         return [entry.name for entry in fields(params)]
     raise UsageError(f"params are a msgspec Struct or a dataclass, not {params!r}")

@@ -5,7 +5,7 @@ Binding is where signatures are read, so that the engine's loop over records doe
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import msgspec
 from evalsi.core.canonical import digest
 from evalsi.core.errors import InvalidParamsError, UsageError, crossing
 from evalsi.evaluators.api import Definition, EvalContext
+from evalsi.evaluators.fences_used import NotingSandboxHost
 from evalsi.schema import (
     EvaluatorManifest,
     EvaluatorRef,
@@ -32,6 +33,7 @@ _SUBJECTS = {
     Scope.SESSION: ("records",),
     Scope.COMPARATIVE: ("record", "baseline"),
 }
+_SUBJECT_NAMES = {name for names in _SUBJECTS.values() for name in names}
 _FREE = ("params", "context")
 
 
@@ -74,6 +76,13 @@ class BoundEvaluator:
     def outputs(self) -> tuple[MetricSpec, ...]:
         return self.definition.outputs
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """What a record must carry: what is declared, and what these params need beside it, such as a reference where
+        no text is given to compare with. An evaluator class writes the latter as `needs`.
+        """
+        return self.definition.requires | getattr(self.instance, "needs", frozenset[str]())
+
     def fingerprint(self) -> str:
         """Digest of what decides its scores: reference and params, and for code outside evalsi the code itself."""
         return digest(
@@ -110,48 +119,57 @@ def bind(
             f"{definition.name} asks a judge and none was named",
             hint="name one with --judge-provider and --judge-model; there is no default judge, so nothing is billed by surprise",
         )
-    free = {"params": checked, "context": context}
-    instance: Any = None
-    call_batch: Callable[[Sequence[Record]], Sequence[Any]] | None = None
-    if definition.is_class:
-        instance = _construct(definition, free)
-        if definition.scope is Scope.DATASET:
-            _check_dataset_methods(definition, instance)
-            call = None
-        else:
-            batch = getattr(instance, "evaluate_batch", None)
-            if inspect.iscoroutinefunction(batch):
-                raise UsageError(
-                    f"{definition.name}: `evaluate_batch` computes and cannot be async",
-                    hint="write `async def evaluate`; the engine calls it concurrently",
-                )
-            call_batch = batch
-            target = getattr(instance, "evaluate", None)
-            if target is None:
-                if batch is None:
-                    raise UsageError(f"{definition.name} has neither `evaluate` nor `evaluate_batch`")
-                call = _one_of_batch(batch)
-            else:
-                call = _injected(definition, target, free)
-    else:
-        if definition.scope is Scope.DATASET:
-            raise UsageError(
-                f"{definition.name} has dataset scope, so it must be a class", hint="give it map, merge and reduce"
-            )
-        call = _injected(definition, definition.code, free)
+    if context.sandbox is not None:
+        context = replace(context, sandbox=NotingSandboxHost(context.sandbox))
+    made = _made(definition, {"params": checked, "context": context})
     return BoundEvaluator(
         name=alias or definition.name,
         ref=ref,
         definition=definition,
         params=checked,
-        call=call,
-        call_batch=call_batch,
-        call_quickly=getattr(instance, "evaluate_quickly", None) if definition.scope is Scope.RECORD else None,
-        instance=instance,
+        call=made.call,
+        call_batch=made.call_batch,
+        call_quickly=getattr(made.instance, "evaluate_quickly", None) if definition.scope is Scope.RECORD else None,
+        instance=made.instance,
         is_async=definition.is_async,
-        bounded=bool(getattr(instance, "bounded", definition.bounded)),
+        bounded=bool(getattr(made.instance, "bounded", definition.bounded)),
         source=EvaluatorRef(ref=ref, params=msgspec.to_builtins(checked), name=alias or ""),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What an evaluator is called by."""
+
+    call: Callable[..., Any] | None
+    call_batch: Callable[[Sequence[Record]], Sequence[Any]] | None = None
+    instance: Any = None
+
+
+def _made(definition: Definition, free: Mapping[str, Any]) -> _Made:
+    """The function with what its signature asks for, or the instance of the class with its methods. Raises: UsageError."""
+    if not definition.is_class:
+        if definition.scope is Scope.DATASET:
+            raise UsageError(
+                f"{definition.name} has dataset scope, so it must be a class", hint="give it map, merge and reduce"
+            )
+        return _Made(_injected(definition, definition.code, free))
+    instance = _construct(definition, free)
+    if definition.scope is Scope.DATASET:
+        _check_dataset_methods(definition, instance)
+        return _Made(None, instance=instance)
+    batch = getattr(instance, "evaluate_batch", None)
+    if inspect.iscoroutinefunction(batch):
+        raise UsageError(
+            f"{definition.name}: `evaluate_batch` computes and cannot be async",
+            hint="write `async def evaluate`; the engine calls it concurrently",
+        )
+    target = getattr(instance, "evaluate", None)
+    if target is not None:
+        return _Made(_injected(definition, target, free), batch, instance)
+    if batch is None:
+        raise UsageError(f"{definition.name} has neither `evaluate` nor `evaluate_batch`")
+    return _Made(_one_of_batch(batch), batch, instance)
 
 
 def manifest_of(definition: Definition) -> EvaluatorManifest:
@@ -179,7 +197,10 @@ def manifest_of(definition: Definition) -> EvaluatorManifest:
 
 
 def params_schema(definition: Definition) -> dict[str, Any]:
-    """JSON Schema (2020-12) of the params."""
+    """JSON Schema (2020-12) of the params: what their type says itself as `json_schema`, else what follows from it."""
+    own: dict[str, Any] | None = getattr(definition.params, "json_schema", None)
+    if own is not None:
+        return own
     schema = msgspec.json.schema(definition.params)
     reference = str(schema.get("$ref", ""))
     definitions: dict[str, Any] = dict(schema.get("$defs", {}))
@@ -227,6 +248,8 @@ def _construct(definition: Definition, free: Mapping[str, Any]) -> Any:
 def _injected(definition: Definition, target: Callable[..., Any], free: Mapping[str, Any]) -> Callable[..., Any]:
     """`target` as a function of its scope's subjects, positionally; free arguments are filled in here, once."""
     subjects = _SUBJECTS[definition.scope]
+    if len(subjects) == 1 and _takes_one_unnamed(target, known=(*_SUBJECT_NAMES, *_FREE, *Record.__struct_fields__)):
+        return target
     wanted = _parameters(definition, target, allowed=(*subjects, *_FREE))
     bound = {name: free[name] for name in wanted if name in _FREE}
     taken = [name for name in wanted if name in subjects]
@@ -240,6 +263,20 @@ def _injected(definition: Definition, target: Callable[..., Any], free: Mapping[
         return target(**{name: given[name] for name in taken}, **bound)
 
     return call
+
+
+def _takes_one_unnamed(target: Callable[..., Any], *, known: Sequence[str]) -> bool:
+    """Whether there is exactly one argument that must be given, under a name that says nothing: then it is the subject.
+
+    One that is named as a field of a record, `output` say, is meant as that field, and is no record.
+    """
+    asked = [
+        parameter
+        for parameter in inspect.signature(target).parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    ]
+    return len(asked) == 1 and asked[0].kind is not asked[0].KEYWORD_ONLY and asked[0].name not in known
 
 
 def _parameters(definition: Definition, target: Callable[..., Any], *, allowed: Sequence[str]) -> list[str]:

@@ -1,29 +1,41 @@
-"""Finding evaluators by reference. The built-ins are one visible table; third parties come by entry point.
+"""Finding evaluators by reference. The built-ins are one visible table; third parties come by entry point, or in a program.
 
-Nothing is imported until it is named. A reference is one of
+Nothing is imported or started until it is named. A reference is one of
 
     exact-match                     a built-in, or an evaluator that a third party calls so
     core/exact-match                the same, with its pack
     builtin/exact-match@1.0.0       any built-in pack, at a version
     my_package.checks:polite        an object of an importable module
     ./checks.py:polite              an object of a file
+    house/polite                    an evaluator of the program that the operator calls `house`
 """
 
 import importlib
-from collections.abc import Iterator
+import inspect
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, cast
 
 from evalsi.core.errors import EvalsiError, UnknownNameError, UsageError
 from evalsi.core.python_module import importing, load_module
 from evalsi.evaluators.api import Definition, evaluator
 from evalsi.evaluators.builtin import BUILTIN
+from evalsi.evaluators.program_evaluators import program_definitions
+from evalsi.ports.evaluator_program import EvaluatorProgram
 
 EVALUATOR_GROUP = "evalsi.evaluators"
 """Entry points: name of the evaluator -> a `Definition`."""
 PACK_GROUP = "evalsi.packs"
 """Entry points: name of a pack -> a module or object whose `evaluators` lists `Definition`s."""
+_PROGRAMS: dict[str, EvaluatorProgram] = {}
+"""Programs by name. Like entry points a fact about the process: it is made known once, where the process begins."""
+
+
+def know_programs(programs: Iterable[EvaluatorProgram]) -> None:
+    """Has the evaluators of programs found by `name/evaluator`, in place of those that were known before."""
+    _PROGRAMS.clear()
+    _PROGRAMS.update((program.name, program) for program in programs)
 
 
 def load(reference: str) -> Definition:
@@ -55,8 +67,8 @@ def builtin_names() -> list[str]:
 
 
 def packs() -> list[str]:
-    """Built-in packs and those that third parties registered."""
-    return sorted({*BUILTIN, *(point.name for point in entry_points(group=PACK_GROUP))})
+    """Built-in packs, those that third parties registered, and programs."""
+    return sorted({*BUILTIN, *_PROGRAMS, *(point.name for point in entry_points(group=PACK_GROUP))})
 
 
 def every_definition(pack: str | None = None) -> Iterator[tuple[str, Definition | EvalsiError]]:
@@ -75,6 +87,13 @@ def every_definition(pack: str | None = None) -> Iterator[tuple[str, Definition 
                     yield f"{point.name}/{definition.name}", definition
             except EvalsiError as error:
                 yield point.name, error
+    for program in _PROGRAMS.values():
+        if pack in (None, program.name):
+            try:
+                for name, found in program_definitions(program):
+                    yield f"{program.name}/{name}", found
+            except EvalsiError as error:
+                yield program.name, error
 
 
 def _load_named(pack: str, name: str, reference: str) -> Definition:
@@ -90,6 +109,11 @@ def _load_named(pack: str, name: str, reference: str) -> Definition:
                 for definition in _pack_definitions(point):
                     if definition.name == name:
                         return definition
+        if pack in _PROGRAMS:
+            definitions = dict(program_definitions(_PROGRAMS[pack]))
+            if name not in definitions:
+                raise UnknownNameError(f"evaluator of program {pack!r}", name, definitions)
+            return _sound(definitions[name])
     known = builtin_names() + [point.name for point in entry_points(group=EVALUATOR_GROUP)]
     unknown = UnknownNameError("evaluator", reference if pack else name, known)
     unknown.hint = unknown.hint or "see: evalsi catalog"
@@ -133,7 +157,20 @@ def _load_object(reference: str) -> Definition:
 
 
 def _evaluators_in(module: Any) -> list[str]:
-    return [name for name in dir(module) if isinstance(getattr(module, name, None), Definition)]
+    """What a reference can name: what was made an evaluator, and the module's own functions."""
+    held = cast("dict[str, object]", vars(module))
+    return [
+        name
+        for name, found in held.items()
+        if isinstance(found, Definition)
+        or (inspect.isfunction(found) and found.__module__ == module.__name__ and not name.startswith("_"))
+    ]
+
+
+def _sound(found: Definition | EvalsiError) -> Definition:
+    if isinstance(found, EvalsiError):
+        raise found
+    return found
 
 
 def _as_definition(value: Any, reference: str) -> Definition:

@@ -5,7 +5,8 @@
 CONTROL is the descriptor of a socket to the host. The agent says "ready", or why it cannot be, and then gets one
 connection at a time, passed over the socket; each becomes a cell. When the host closes the socket, or dies, the agent
 ends, and with it, where it is process 1, everything inside. Behind a kernel of its own nothing can be passed, so there the
-agent is the one cell that there will be, and CONTROL is its connection.
+agent is the one cell that there will be, and CONTROL is its connection. In a machine it says "asleep" first and waits: it
+may be copied then, with the whole machine, and every copy is told the time and something random when it is woken.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import _socket
 import gc
 import os
 import sys
+import time
 
 from evalsi.guest import cell, fence, linux, python_program
 from evalsi.guest.channel import Channel
@@ -60,12 +62,19 @@ def main() -> NoReturn:
         channel.send(["failed", f"{type(error).__name__}: {error}"])
         os._exit(1)
     _hide()
+    os.environ.clear()
     os.environ.update(cell.usual_environment(disk))
     gc.disable()  # a collection would touch, and so copy, every page that is shared with a parent
-    gc.collect()
+    if preload == "1":
+        gc.collect()
     gc.freeze()
     null = os.open("/dev/null", os.O_RDWR)
     os.dup2(null, 2)
+    if surroundings.group is not None:
+        channel.send(["asleep"])
+        _, now_s, random = channel.receive()
+        time.clock_settime(time.CLOCK_REALTIME, now_s)
+        linux.add_entropy(random)
     channel.send(["ready", surroundings.landlock_version])
     if surroundings.has_own_kernel:
         cell.serve(channel, surroundings)

@@ -1,10 +1,12 @@
 """What a cell is fenced in by, and how: the one place where a process gives up what it could do.
 
-There are three fences. NAMESPACES gives a cell its own processes, network, mounts, users, names and shared memory, one
+There are four fences, and none. NAMESPACES gives a cell its own processes, network, mounts, users, names and shared memory, one
 size-limited file system, and Landlock and seccomp on top. LANDLOCK has the last two alone, for machines that refuse
 namespaces; there the file system is a folder of the host, and signals stay inside only where the kernel scopes them.
 OWN_KERNEL is for a cell that has a kernel to itself: the fence is that kernel, and inside it the cell keeps the rights of
-root and programs run as an ordinary user, with what this kernel has of Landlock and seccomp.
+root and programs run as an ordinary user, with what this kernel has of Landlock and seccomp. MACHINE is the same on a
+kernel that also counts: a control group bounds the programs, and the host's says nothing. NOTHING is what it says: limits are
+set, and what a program started is ended.
 """
 
 import errno
@@ -12,14 +14,20 @@ import os
 import resource
 import time
 
-from evalsi.guest import landlock, linux, seccomp
+from evalsi.guest import forwarder, groups, landlock, linux, seccomp
 
 NAMESPACES = "namespaces"
 LANDLOCK = "landlock"
 OWN_KERNEL = "own-kernel"
+NOTHING = "nothing"
+MACHINE = "machine"
 _LAYER, _ROOT = "/sandbox/layer", "/sandbox/root"
 IMAGE = "/sandbox/image"
 """Where the tree of an image is seen once more, with nothing mounted in it: a condition of the kernel's for copies of it."""
+GROUPS = "/sandbox/groups"
+"""Where a machine mounts its control groups."""
+PACKAGES = "/.evalsi/packages"
+"""Where a tree of its own shows the operator's Python packages: a place that no image has anything at."""
 MOUNT_POINTS = (
     "proc", "dev", "tmp", "var/tmp", ".evalsi", "sandbox/disk", "sandbox/proc", _LAYER[1:], _ROOT[1:], IMAGE[1:],
 )  # fmt: skip
@@ -79,12 +87,15 @@ class Fence:
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
-        self.landlock_version = landlock.version()
+        self.is_fence = shape.kind != NOTHING
+        self.landlock_version = landlock.version() if self.is_fence else 0
         self.has_namespaces = shape.kind == NAMESPACES
-        self.has_own_kernel = shape.kind == OWN_KERNEL
+        self.group = groups.ProgramGroup(GROUPS) if shape.kind == MACHINE else None
+        self.has_own_kernel = shape.kind in (OWN_KERNEL, MACHINE)
         self.has_own_tree = self.has_namespaces or self.has_own_kernel
         # In a tree of our own there is nothing that was not put there to be read.
         readable = ("/",) if self.has_own_tree else (*_SYSTEM, *_DEVICES, *shape.readable)
+        self._has_packages = self.has_own_kernel and bool(os.listdir(PACKAGES))
         self.layer = -1
         """In a cell with an image: the folder of what differs from the image."""
         self._cell = self._program = self._reader = -1
@@ -94,16 +105,23 @@ class Fence:
             # A rule on a mount's own root is not met by what is mounted there later; one on the folder above is.
             disk = shape.disk.rpartition("/")[0] if self.has_own_tree else shape.disk
             writable = (disk, "/dev/null")
+            port = (
+                forwarder.PORT if self.has_own_tree else None
+            )  # in a network of its own, where nothing else can listen
             # With an image the cell writes to all of the tree; what programs may is decided once it is mounted.
             self._cell = landlock.make_ruleset(
-                self.landlock_version, readable=seen, writable=("/",) if shape.has_image else writable
+                self.landlock_version, readable=seen, writable=("/",) if shape.has_image else writable, port=port
             )
-            self._program = landlock.make_ruleset(self.landlock_version, readable=readable, writable=writable)
+            self._program = landlock.make_ruleset(
+                self.landlock_version, readable=readable, writable=writable, port=port
+            )
             self._reader = landlock.make_ruleset(
-                self.landlock_version, readable=(*readable, disk), writable=("/dev/null",)
+                self.landlock_version, readable=(*readable, disk), writable=("/dev/null",), port=port
             )
         families = (seccomp.UNIX, seccomp.INET, seccomp.INET6) if self.has_own_tree else ()
-        self._filter = seccomp.assemble(socket_families=families, shared_memory=shape.counted and self.has_own_tree)
+        self._filter = linux.Filter(
+            seccomp.assemble(socket_families=families, shared_memory=shape.counted and self.has_own_tree)
+        )
         self._user, self._group = os.getuid(), os.getgid()
         # Behind a kernel of its own a copy of an image can be written to by whom the image belongs to.
         self._program_user = os.stat(IMAGE).st_uid if self.has_own_kernel and shape.has_image else _PROGRAM_USER
@@ -117,10 +135,11 @@ class Fence:
         return linux.clone(linux.EVERY_NAMESPACE) if self.has_namespaces else os.fork()
 
     def enclose_agent(self) -> None:
-        """Called once by the agent of a LANDLOCK fence, so that it can end what is inside by one signal."""
+        """Called once by the agent of a fence without a tree of its own, so that it can end what is inside by one signal."""
         linux.adopt_orphans()
         linux.forgo_privileges()
-        landlock.enter(self._cell)
+        if self._cell >= 0:
+            landlock.enter(self._cell)
 
     def prepare_cell(self, limits: CellLimits) -> str:
         """Called in a new cell: its mounts. The folder that holds the cell's files."""
@@ -139,7 +158,8 @@ class Fence:
             place = f"{self.shape.disk}/{os.getpid()}"
             os.mkdir(place, 0o700)
             return place
-        linux.set_dumpable(True)  # the kernel lets nobody write the maps of a process that hides itself
+        linux.set_dumpable(True)  # the kernel lets nobody write to what is of a process that hides itself
+        _mark_as_victim()
         _write("/proc/self/setgroups", b"deny")
         _write("/proc/self/uid_map", b"%d %d 1" % (self._user, self._user))
         _write("/proc/self/gid_map", b"%d %d 1" % (self._group, self._group))
@@ -178,8 +198,21 @@ class Fence:
         """As `_bind_into_copy`, for a kernel that cannot show a folder twice, as gVisor's could not for long."""
         for place in (self.shape.disk, *_TEMPORARY):
             self._mount_own_disk(_ROOT + place, limits, flags)
-        linux.mount("proc", f"{_ROOT}/proc", flags | linux.NO_EXEC, "")
-        linux.mount("devtmpfs", f"{_ROOT}/dev", flags, "")
+        hidden = "" if self.group is None else "hidepid=invisible"  # gVisor knows no such option
+        linux.mount("proc", f"{_ROOT}/proc", flags | linux.NO_EXEC, hidden)
+        if self._has_packages:
+            self._show_packages(flags)
+        # The devices of a machine are mounted as such: they are the kernel's, and a program makes none.
+        linux.mount("devtmpfs", f"{_ROOT}/dev", flags if self.group is None else linux.NO_SETUID, "")
+
+    def _show_packages(self, flags: int) -> None:
+        """In the copy of an image, whose own folder for it would be one more file in every snapshot."""
+        above = f"{_ROOT}{os.path.dirname(PACKAGES)}"
+        linux.mount("tmpfs", above, flags, "size=64k,mode=0755")
+        for name in ("packages", "nothing"):
+            os.mkdir(f"{above}/{name}", 0o755)
+        # Over nothing: an overlay that is only read has two folders at least.
+        linux.mount("overlay", _ROOT + PACKAGES, flags, f"lowerdir={PACKAGES}:{above}/nothing")
 
     def _mount_own_disk(self, place: str, limits: CellLimits, flags: int) -> None:
         _mount_disk(place, flags, limits)
@@ -190,17 +223,22 @@ class Fence:
         os.chdir("/")
         if self.landlock_version:
             places = (self.shape.disk, *_TEMPORARY, "/dev/null")
-            self._program = landlock.make_ruleset(self.landlock_version, readable=("/",), writable=places)
+            self._program = landlock.make_ruleset(
+                self.landlock_version, readable=("/",), writable=places, port=forwarder.PORT
+            )
 
     def enclose_cell(self, limits: CellLimits) -> None:
         """Called in a cell once its mounts are there. All that its programs can inherit is set here, once."""
+        if self.group is not None:
+            self.group.bound(limits.memory_mib, limits.processes)
         if self.has_own_kernel:
             # Files are made as the programs' user; the real user stays root's, whom programs cannot signal or trace.
             os.setgroups([])
             os.setegid(self._program_user)
             os.seteuid(self._program_user)
         else:
-            _mark_as_victim()
+            if not self.has_namespaces:
+                _mark_as_victim()
             linux.drop_capabilities()
             linux.forgo_privileges()
             if self._cell >= 0:
@@ -214,8 +252,8 @@ class Fence:
             bounds |= {resource.RLIMIT_MSGQUEUE: 0, resource.RLIMIT_MEMLOCK: 1 << 16}
         for which, bound in bounds.items():
             resource.setrlimit(which, (bound, bound))
-        if not self.has_own_kernel:
-            linux.install_filter(self._filter)
+        if self.is_fence and not self.has_own_kernel:
+            self._filter.install()
 
     def enclose_program(
         self, limits: CellLimits, *, read_only: bool, whole_tree: bool, memory_by_process: bool
@@ -225,6 +263,8 @@ class Fence:
         Args:
             whole_tree: Whether it may write to all of the tree, where that is the cell's own.
         """
+        if self.group is not None:
+            self.group.join()
         if self.has_own_kernel:
             _become_ordinary(self._program_user)
         linux.set_dumpable(True)
@@ -235,10 +275,10 @@ class Fence:
             resource.setrlimit(resource.RLIMIT_AS, (limits.memory_mib << 20, limits.memory_mib << 20))
         if read_only:
             landlock.enter(self._reader)
-        elif self._program >= 0 and ((self.shape.has_image and not whole_tree) or not self.has_namespaces):
+        elif self._program >= 0 and not whole_tree and (self.shape.has_image or not self.has_namespaces):
             landlock.enter(self._program)  # without namespaces a domain below the cell's, so that no signal reaches it
         if self.has_own_kernel:
-            linux.install_filter(self._filter)
+            self._filter.install()
 
     def end_all(self) -> None:
         """Called in a cell: every process in it but itself is killed, and all that it can wait for but the eldest."""

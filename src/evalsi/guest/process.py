@@ -8,6 +8,7 @@ from __future__ import annotations
 import _socket
 import os
 import select
+import stat
 import time
 
 from evalsi.guest.child_end import ChildEnd
@@ -15,6 +16,16 @@ from evalsi.guest.child_end import ChildEnd
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what types come from takes longer to import than all of ours
     from collections.abc import Callable
+    from typing import Protocol
+
+    class Beside(Protocol):
+        """Something else to do while a program runs: `turn` when the descriptor is readable, `hear_host` when the host is."""
+
+        descriptor: int
+
+        def turn(self) -> None: ...
+
+        def hear_host(self) -> None: ...
 
     Become = Callable[[], object]
     """Turns a forked child into the program; does not return."""
@@ -26,6 +37,8 @@ _READ_AT_ONCE = 1 << 16
 _DROPPED_BEFORE_CLOSING = 16
 """Times the kept output that a program may say on top before its stream is closed: a build that talks a lot goes on, one
 that never stops is told."""
+_NOTHING = 2
+"""Where the agent and its cells have /dev/null: the input of programs that are given none."""
 _POLL_HANG_UP = select.POLLHUP | select.POLLRDHUP | select.POLLERR
 
 
@@ -63,6 +76,7 @@ def run_child(
     hear: Hear,
     end_all: Callable[[], None],
     host: int,
+    beside: Beside | None = None,
 ) -> Ending:
     """Forks, runs `become` in the child, which must not return, and stays until it and all its descendants are gone.
 
@@ -70,28 +84,23 @@ def run_child(
         hear: Gets (1 or 2, bytes) as the program says them, never more than is kept.
         end_all: Kills whatever the program left behind.
         host: The connection to the host, watched for its end.
+        beside: What else is to be done; without it, what the host says meanwhile has to wait.
     """
     started = time.monotonic()
-    stdin_read, stdin_write = os.pipe2(os.O_CLOEXEC)
-    stdout_read, stdout_write = os.pipe2(os.O_CLOEXEC)
-    stderr_read, stderr_write = os.pipe2(os.O_CLOEXEC)
+    # All that can be made ready is, before the fork: from then on every page that this process touches is copied for it.
+    watch = _Watch(stdin, hear, bounds, host, beside)
     child = os.fork()
     if child == 0:
         try:
             os.setsid()
-            os.dup2(stdin_read, 0)
-            os.dup2(stdout_write, 1)
-            os.dup2(stderr_write, 2)
+            watch.become_streams()
             become()
         except BaseException as error:
             os.write(2, f"evalsi: {type(error).__name__}: {error}\n".encode())
         finally:
             os._exit(126)
-    for descriptor in (stdin_read, stdout_write, stderr_write):
-        os.close(descriptor)
-    watch = _Watch(child, stdin_write, {stdout_read: 1, stderr_read: 2}, stdin, hear, bounds, host)
     try:
-        timed_out = watch.until_end()
+        timed_out = watch.until_end(child)
     finally:
         end_all()
         watch.close()
@@ -108,6 +117,8 @@ def run_child(
 
 def _has_ended(connection: int) -> bool:
     """Whether a readable connection is at its end; gVisor reports the end of one to the host as data that is none."""
+    if not stat.S_ISSOCK(os.fstat(connection).st_mode):
+        return False  # a machine's serial port, which hangs up where it ends
     peeking = _socket.socket(fileno=os.dup(connection))
     try:
         return not peeking.recv(1, _socket.MSG_PEEK)
@@ -131,40 +142,41 @@ def _reap(child: int) -> tuple[int, float, int]:
 
 
 class _Watch:
-    """The pipes of a running program."""
+    """The streams of a program: made before it is forked, used by its parent from then on."""
 
-    def __init__(
-        self,
-        child: int,
-        stdin: int,
-        streams: dict[int, int],
-        data: bytes,
-        hear: Hear,
-        bounds: Bounds,
-        host: int,
-    ) -> None:
+    def __init__(self, data: bytes, hear: Hear, bounds: Bounds, host: int, beside: Beside | None) -> None:
         self.truncated = False
-        self._stdin = stdin
-        self._streams = streams
         self._data = memoryview(data)
         self._hear = hear
         self._bounds = bounds
         self._host = host
-        self._said = dict.fromkeys(streams.values(), 0)
-        self._end = ChildEnd(child)
+        self._beside = beside
+        stdout, its_stdout = os.pipe2(os.O_CLOEXEC)
+        stderr, its_stderr = os.pipe2(os.O_CLOEXEC)
+        its_stdin, self._stdin = os.pipe2(os.O_CLOEXEC) if data else (_NOTHING, -1)
+        self._streams = {stdout: 1, stderr: 2}
+        self._of_program = (its_stdin, its_stdout, its_stderr)
+        self._said = [0, 0, 0]
+        self._end: ChildEnd | None = None
         self._poll = select.poll()
-        self._poll.register(self._end.descriptor, select.POLLIN)
         self._poll.register(host, select.POLLIN | select.POLLRDHUP)
-        for stream in streams:
-            self._poll.register(stream, select.POLLIN)
-        os.set_blocking(stdin, False)
+        self._poll.register(stdout, select.POLLIN)
+        self._poll.register(stderr, select.POLLIN)
+        if beside is not None:
+            self._poll.register(beside.descriptor, select.POLLIN)
         if data:
-            self._poll.register(stdin, select.POLLOUT)
-        else:
-            self._close_stdin()
+            os.set_blocking(self._stdin, False)
+            self._poll.register(self._stdin, select.POLLOUT)
 
-    def until_end(self) -> bool:
+    def become_streams(self) -> None:
+        """Called in the child."""
+        for number, descriptor in enumerate(self._of_program):
+            os.dup2(descriptor, number)
+
+    def until_end(self, child: int) -> bool:
         """Until the program itself has ended and its streams are drained; whether time ran out before."""
+        self._end = ChildEnd(child)
+        self._poll.register(self._end.descriptor, select.POLLIN)
         has_ended = False
         while not has_ended or self._streams:
             left_s = self._bounds.ends_at - time.monotonic()
@@ -172,14 +184,20 @@ class _Watch:
                 return True
             # A descendant may hold the streams open for ever: once the program has ended, only what is there is read.
             events = self._poll.poll(0 if has_ended else left_s * 1000 + 1)
-            if has_ended and not events:
+            self._close_streams_of_program()  # which may be read to their end from then on
+            if has_ended and not any(descriptor in self._streams for descriptor, _ in events):
                 return False
             for descriptor, event in events:
                 if descriptor == self._end.descriptor:
                     if self._end.has_come():
                         has_ended = True
                         self._poll.unregister(self._end.descriptor)
+                elif self._beside is not None and descriptor == self._beside.descriptor:
+                    self._beside.turn()
                 elif descriptor == self._host:
+                    if self._beside is not None and event & select.POLLIN:
+                        self._beside.hear_host()
+                        continue
                     if event & _POLL_HANG_UP or _has_ended(self._host):
                         raise HostGoneError
                     self._poll.modify(self._host, select.POLLRDHUP)  # the next request is here already, and has to wait
@@ -192,11 +210,19 @@ class _Watch:
         return False
 
     def close(self) -> None:
+        self._close_streams_of_program()
         self._close_stdin()
         for stream in self._streams:
             os.close(stream)
         self._streams = {}
-        self._end.close()
+        if self._end is not None:
+            self._end.close()
+
+    def _close_streams_of_program(self) -> None:
+        for descriptor in self._of_program:
+            if descriptor != _NOTHING:
+                os.close(descriptor)
+        self._of_program = ()
 
     def _feed(self) -> None:
         try:

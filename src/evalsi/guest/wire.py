@@ -42,24 +42,21 @@ def parse(packed: bytes) -> Value:
 
 
 def _write(value: Value, parts: list[bytes]) -> None:
-    match value:
-        case None:
-            parts.append(b"n")
-        case int():
-            parts.append(b"i" + _NUMBER.pack(value))
-        case float():
-            parts.append(b"f" + _REAL.pack(value))
-        case bytes():
-            parts.append(b"b" + HEADER.pack(len(value)))
-            parts.append(value)
-        case str():
-            data = value.encode("utf-8", "surrogateescape")
-            parts.append(b"s" + HEADER.pack(len(data)))
-            parts.append(data)
-        case list():
-            parts.append(b"l" + HEADER.pack(len(value)))
-            for each in value:
-                _write(each, parts)
+    if isinstance(value, list):
+        parts.append(b"l" + HEADER.pack(len(value)))
+        for each in value:
+            _write(each, parts)
+    elif isinstance(value, str):
+        data = value.encode("utf-8", "surrogateescape")
+        parts += (b"s" + HEADER.pack(len(data)), data)
+    elif isinstance(value, bytes):
+        parts += (b"b" + HEADER.pack(len(value)), value)
+    elif isinstance(value, int):
+        parts.append(b"i" + _NUMBER.pack(value))
+    elif isinstance(value, float):
+        parts.append(b"f" + _REAL.pack(value))
+    else:
+        parts.append(b"n")
 
 
 def _read(data: memoryview, at: int, depth: int) -> tuple[Value, int]:

@@ -12,10 +12,11 @@ import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # the module typing takes longer to import than all of ours
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 LARGEST_ARCHIVE = 256 << 20
 _DEEPEST = 64
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -29,17 +30,7 @@ def write_file(path: str, content: bytes, mode: int) -> None:
     try:
         folder = _open_folders(folders, make=True)
         try:
-            _remove_file(name, folder)
-            file = os.open(
-                name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder
-            )
-            try:
-                data = memoryview(content)
-                while data:
-                    data = data[os.write(file, data) :]
-                os.fchmod(file, mode & 0o777)
-            finally:
-                os.close(file)
+            _write_in(folder, name, content, mode)
         finally:
             os.close(folder)
     except OSError as error:
@@ -104,27 +95,45 @@ def pack() -> Iterator[tuple[str, str, int, bytes]]:
                     yield "file", path, read[1], read[0]
 
 
-def unpack(kind: str, path: str, mode: int, data: bytes) -> None:
+def unpack(entries: Iterable[tuple[str, str, int, bytes]]) -> None:
     """Puts back what `pack` gave. Raises: WorkspaceError."""
+    known, folder = "", -1
+    """The folder that the last file went to, which the next one's mostly is."""
+    path = ""
     try:
-        if kind == "folder":
-            try:
-                os.mkdir(path)
-            except FileExistsError:
-                if not stat.S_ISDIR(os.lstat(path).st_mode):
-                    os.unlink(path)
-                    os.mkdir(path)
-            if stat.S_IMODE(os.lstat(path).st_mode) != mode | stat.S_IRWXU:
-                os.chmod(path, mode | stat.S_IRWXU)
-        elif kind == "gone":
-            _remove(path)
-        elif kind == "link":
-            _remove(path)
-            os.symlink(os.fsdecode(data), path)
-        else:
-            write_file(path, data, mode)
+        for kind, path, mode, data in entries:
+            above, _, name = path.rpartition("/")
+            if folder >= 0 and (kind != "file" or above != known):
+                os.close(folder)
+                folder = -1
+            if kind == "file":
+                if folder < 0:
+                    known, folder = above, _open_folders(above.split("/") if above else [], make=True)
+                _write_in(folder, name, data, mode)
+            else:
+                _put_back(kind, path, mode, data)
     except OSError as error:
         raise WorkspaceError(f"{path}: {error.strerror}") from error
+    finally:
+        if folder >= 0:
+            os.close(folder)
+
+
+def _put_back(kind: str, path: str, mode: int, data: bytes) -> None:
+    """Raises: OSError."""
+    if kind == "folder":
+        try:
+            os.mkdir(path)
+        except FileExistsError:
+            if not stat.S_ISDIR(os.lstat(path).st_mode):
+                os.unlink(path)
+                os.mkdir(path)
+        if stat.S_IMODE(os.lstat(path).st_mode) != mode | stat.S_IRWXU:
+            os.chmod(path, mode | stat.S_IRWXU)
+        return
+    _remove(path)
+    if kind == "link":
+        os.symlink(os.fsdecode(data), path)
 
 
 def remove_everything(folder: str) -> None:
@@ -172,16 +181,33 @@ def _remove(path: str) -> None:
         os.unlink(path)
 
 
+def _write_in(folder: int, name: str, content: bytes, mode: int) -> None:
+    """A file in a folder that is open, in place of what has its name there. Raises: OSError."""
+    try:
+        file = os.open(name, _NEW_FILE, 0o600, dir_fd=folder)
+    except FileExistsError:
+        os.unlink(name, dir_fd=folder)
+        file = os.open(name, _NEW_FILE, 0o600, dir_fd=folder)
+    try:
+        data = memoryview(content)
+        while data:
+            data = data[os.write(file, data) :]
+        os.fchmod(file, mode & 0o777)
+    finally:
+        os.close(file)
+
+
 def _open_folders(names: list[str], *, make: bool) -> int:
     folder = os.open(".", _FOLDER)
     for name in names:
         try:
-            if make:
-                try:
-                    os.mkdir(name, 0o755, dir_fd=folder)
-                except FileExistsError:
-                    pass
-            inner = _open_folder(name, folder)
+            try:
+                inner = _open_folder(name, folder)
+            except FileNotFoundError:
+                if not make:
+                    raise
+                os.mkdir(name, 0o755, dir_fd=folder)
+                inner = _open_folder(name, folder)
         finally:
             os.close(folder)
         folder = inner
@@ -195,14 +221,6 @@ def _open_folder(name: str, folder: int) -> int:
         os.close(inner)
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     return inner
-
-
-def _remove_file(name: str, folder: int) -> None:
-    try:
-        os.unlink(name, dir_fd=folder)
-    except OSError as error:
-        if error.errno != errno.ENOENT:
-            raise
 
 
 def _read_all(file: int, most_bytes: int) -> bytes:

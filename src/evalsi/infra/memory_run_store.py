@@ -7,6 +7,7 @@ import os
 import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -14,7 +15,7 @@ from evalsi.core.canonical import canonical_json
 from evalsi.core.clock import microseconds, moment_of_text
 from evalsi.core.errors import NotFoundError, StoreError, UsageError
 from evalsi.core.page_token import read_page_token, write_page_token
-from evalsi.core.run_reference import RunIdentity, resolve_run
+from evalsi.core.run_reference import RunIdentity, newest_labelled, resolve_run
 from evalsi.ports.run_store import RunPage, RunQuery, RunRow, RunWriter, Segment, SegmentZones
 from evalsi.schema import MetricSummary, RunManifest
 
@@ -27,6 +28,7 @@ class _Run:
     summaries: list[MetricSummary] = field(default_factory=list[MetricSummary])
     segments: dict[int, Segment] = field(default_factory=dict[int, Segment])
     answers: dict[int, bytes] = field(default_factory=dict[int, bytes])
+    seen_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
 class MemoryRuns:
@@ -55,6 +57,7 @@ class MemoryRunStore:
         stored = self._written(run.id)
         stored.row = msgspec.structs.replace(
             stored.row,
+            name=run.name,
             dataset=run.dataset,
             dataset_digest=run.dataset_digest,
             fingerprint=run.fingerprint,
@@ -69,6 +72,9 @@ class MemoryRunStore:
         kept = self._written(run_id).answers
         for row, body in answers:
             kept.setdefault(row, body)
+
+    def count_answers(self, run_id: str) -> int:
+        return len(self._stored(run_id).answers)
 
     def answers(self, run_id: str, rows: range | None = None) -> Iterator[tuple[int, bytes]]:
         kept = self._stored(run_id).answers
@@ -93,6 +99,7 @@ class MemoryRunStore:
             headline=run.headline,
             verdict=run.verdict,
         )
+        stored.seen_at = datetime.now(UTC)
         stored.manifest, stored.summaries = manifest, list(summaries)
 
     def runs(self, *, limit: int | None = None) -> list[RunRow]:
@@ -131,16 +138,23 @@ class MemoryRunStore:
         return _shown(self._stored(run_id))
 
     def find(self, reference: str) -> RunRow:
+        labelled = newest_labelled(
+            reference, lambda labels: self.page(RunQuery(labels=labels, archived=None), size=1).runs
+        )
+        if labelled is not None:
+            return labelled
         identities = [RunIdentity(run.id, run.name, run.created_at) for run in self.runs()]
         return _shown(self._stored(resolve_run(reference, identities)))
 
-    def resumable(self, fingerprint: str) -> RunRow | None:
-        fitting = (run for run in self.runs() if run.fingerprint == fingerprint and run.status == "interrupted")
+    def resumable(self, fingerprint: str, *, finished: bool = False) -> RunRow | None:
+        fitting = (
+            run for run in self.runs() if run.fingerprint == fingerprint and run.status in _taken_up(finished=finished)
+        )
         return next(fitting, None)
 
-    def take_over(self, run_id: str) -> RunRow:
+    def take_over(self, run_id: str, *, finished: bool = False) -> RunRow:
         stored = self._stored(run_id)
-        if stored.row.status != "interrupted":
+        if stored.row.status not in _taken_up(finished=finished):
             raise UsageError(f"run {run_id} is {stored.row.status}", hint="only an interrupted run can be taken over")
         stored.writer = self
         stored.row = msgspec.structs.replace(stored.row, status="running", finished_at=None)
@@ -150,6 +164,9 @@ class MemoryRunStore:
         if self._stored(run_id).row.status != "running":
             return None
         return RunWriter(pid=os.getpid(), host=platform.node(), is_here=True)
+
+    def seen_at(self, run_id: str) -> datetime:
+        return self._stored(run_id).seen_at
 
     def manifest(self, run_id: str) -> RunManifest:
         return self._stored(run_id).manifest
@@ -174,7 +191,8 @@ class MemoryRunStore:
             for index, found in sorted(segments.items())
         ]
 
-    def delete(self, run_id: str) -> None:
+    def delete(self, run_id: str, *, gives_space_back: bool = True) -> None:
+        del gives_space_back
         stored = self._stored(run_id)
         if stored.row.status == "running" and stored.writer is not self:
             raise UsageError(f"run {run_id} is still being written", hint="stop it first")
@@ -195,6 +213,7 @@ class MemoryRunStore:
         stored = self._stored(run_id)
         if stored.writer is not self or stored.row.status != "running":
             raise StoreError(f"run {run_id} is not being written here", hint="take it over first")
+        stored.seen_at = datetime.now(UTC)
         return stored
 
     def _segment(self, run_id: str, index: int, with_records: bool) -> Segment:
@@ -203,6 +222,10 @@ class MemoryRunStore:
             raise NotFoundError(f"run {run_id} has no segment {index} (any more)")
         found = msgspec.structs.replace(segments[index], zones=b"")
         return found if with_records else msgspec.structs.replace(found, records=b"")
+
+
+def _taken_up(*, finished: bool) -> tuple[str, ...]:
+    return ("interrupted", "succeeded") if finished else ("interrupted",)
 
 
 def _shown(stored: _Run) -> RunRow:

@@ -1,4 +1,4 @@
-"""The processes in which a server's runs are carried out: started as they are needed, watched, started again when they die.
+"""The processes that find a server's work in its stores, runs above all: started as needed, watched, started again.
 
 Its own module because these workers find their work in the database and live for many runs, where a pool of grading
 workers is handed one call at a time. They run the interpreter of this process, whatever PATH says. What always holds: one
@@ -26,6 +26,8 @@ STEADY_S = 60.0
 """A worker that lived this long is started again at once."""
 IDLE_END_S = 60.0
 """A worker beyond the first ends itself when it had nothing to do for so long."""
+BEGUN = b"\n"
+"""What a worker says first, when it has its order and begins; every other line is news of its work."""
 LOOK_S = 5.0
 """How often the queue is looked at for runs that nobody told us of."""
 
@@ -53,12 +55,16 @@ class RunWorkers:
 
     order: bytes
     count: int
+    kind: str = "runs"
+    """What they do: "runs" carries out runs, "watch" evaluates traffic."""
     log: IO[bytes] | int | None = None
     demand: Callable[[], int] = lambda: 1
     hear: Callable[[bytes], None] = lambda _line: None
     _workers: list[_Worker] = field(default_factory=list[_Worker], init=False)
     _stopped: threading.Event = field(default_factory=threading.Event, init=False)
     _woken: threading.Event = field(default_factory=threading.Event, init=False)
+    _begun: set[int] = field(default_factory=set[int], init=False)
+    """Processes that have said that they begin."""
     _restarts: list[float] = field(default_factory=list[float], init=False)
 
     def start(self) -> None:
@@ -82,13 +88,23 @@ class RunWorkers:
         """Workers that died by themselves so far."""
         return len(self._restarts)
 
-    def stop(self, *, timeout_s: float = 5.0) -> None:
-        """Lets every worker put its run back in line, and ends those that have not ended after `timeout_s`."""
+    def let_go(self) -> None:
+        """Has every worker put its run back in line and end. Returns at once.
+
+        One that has not said yet that it begins has nothing in hand, and is ended here and now.
+        """
         self._stopped.set()
         self._woken.set()
+        for worker in self._workers:
+            if worker.process is not None:
+                _close_input(worker.process)
+                if worker.process.pid not in self._begun:
+                    worker.process.kill()
+
+    def stop(self, *, timeout_s: float = 5.0) -> None:
+        """Lets go of every worker, and ends those that have not ended after `timeout_s`."""
+        self.let_go()
         running = [worker.process for worker in self._workers if worker.process is not None]
-        for process in running:
-            _close_input(process)
         deadline_s = time.monotonic() + timeout_s
         for process in running:
             try:
@@ -126,7 +142,7 @@ class RunWorkers:
             _close_input(worker.process)
             worker.has_died = worker.process.returncode != 0
             if worker.has_died:
-                logger.warning("a run worker ended with %s", worker.process.returncode)
+                logger.warning("a worker for %s ended with %s", self.kind, worker.process.returncode)
                 self._restarts.append(now_s)
                 lived_s = now_s - worker.started_s
                 worker.pause_s = 0.0 if lived_s > STEADY_S else min(max(0.1, 2 * worker.pause_s), LONGEST_PAUSE_S)
@@ -140,7 +156,7 @@ class RunWorkers:
 
     def _started(self, *, stays: bool) -> "subprocess.Popen[bytes]":
         ends_after_s = 0.0 if stays else IDLE_END_S
-        command = [sys.executable, "-m", "evalsi.worker", "runs", str(os.getpid()), str(ends_after_s)]
+        command = [sys.executable, "-m", "evalsi.worker", self.kind, str(os.getpid()), str(ends_after_s)]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log)
         assert process.stdin is not None
         threading.Thread(target=self._listen, args=(process,), name="run-news", daemon=True).start()
@@ -157,7 +173,11 @@ class RunWorkers:
         assert process.stdout is not None
         with process.stdout:
             for line in process.stdout:
-                self.hear(line)
+                if line == BEGUN:
+                    self._begun.add(process.pid)
+                else:
+                    self.hear(line)
+        self._begun.discard(process.pid)
 
 
 def _poke(process: "subprocess.Popen[bytes]") -> None:

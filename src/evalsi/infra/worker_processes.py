@@ -2,7 +2,8 @@
 
 Implements `ports.worker_pool`. A frame is a length of four bytes and a body. A worker has a session of its own, so that
 killing it takes what it started along; it dies when its socket closes or its parent is gone, so none outlives us, even
-when we are killed.
+when we are killed. What always holds: the death of a worker ends the call it was at, also where something that it
+started, or that was started beside it, still holds its end of the socket.
 """
 
 import asyncio
@@ -54,6 +55,7 @@ class WorkerProcesses:
         self._restarts = 0
         self._closed = False
         self._refilling: set[asyncio.Task[None]] = set()
+        self._mourning: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
         await self._refill()
@@ -63,6 +65,7 @@ class WorkerProcesses:
         for task in self._refilling:
             task.cancel()
         await asyncio.gather(*(self._let_go(worker) for worker in list(self._all)))
+        await asyncio.gather(*self._mourning)
 
     def state(self) -> PoolState:
         return PoolState(
@@ -115,7 +118,7 @@ class WorkerProcesses:
         except BaseException:  # cancelled: the work must not go on
             await asyncio.shield(self._replace(worker))
             raise
-        self._idle.append(worker)
+        await self._keep(worker)
         return answer
 
     def _take_idle(self) -> "_Worker | None":
@@ -123,15 +126,13 @@ class WorkerProcesses:
             worker = self._idle.popleft()
             if worker.process.returncode is None:
                 return worker
-            self._all.discard(worker)
-            worker.socket.close()
-            self._restarts += 1
         return None
 
     async def _start(self) -> "_Worker":
         ours, theirs = socket.socketpair()
-        with theirs:
-            os.set_inheritable(theirs.fileno(), True)
+        with (
+            theirs
+        ):  # inheritable for the moment of the fork alone, else workers started beside this one would hold it too
             process = await asyncio.create_subprocess_exec(
                 *self._plan.command,
                 str(theirs.fileno()),
@@ -144,7 +145,17 @@ class WorkerProcesses:
         ours.setblocking(False)
         worker = _Worker(process, ours)
         self._all.add(worker)
+        task = asyncio.get_running_loop().create_task(self._mourn(worker))
+        self._mourning.add(task)
+        task.add_done_callback(self._mourning.discard)
         return worker
+
+    async def _mourn(self, worker: "_Worker") -> None:
+        """Waits for the end of a worker, and ends the call that waits for its answer."""
+        await worker.process.wait()
+        worker.hang_up()
+        if worker in self._idle:  # nobody waits for it, so nobody else would notice
+            await self._replace(worker)
 
     async def _replace(self, worker: "_Worker") -> str:
         how = await self._lose(worker)
@@ -157,7 +168,14 @@ class WorkerProcesses:
 
     async def _refill(self) -> None:
         while not self._closed and len(self._idle) < self._plan.spare and len(self._all) < self._plan.workers:
-            self._idle.append(await self._start())
+            await self._keep(await self._start())
+
+    async def _keep(self, worker: "_Worker") -> None:
+        """Puts a worker that has nothing to do among the idle. One too many goes: a call and a refill may start one each."""
+        if worker.process.returncode is not None or len(self._all) > self._plan.workers:
+            await self._lose(worker)
+        else:
+            self._idle.append(worker)
 
     async def _let_go(self, worker: "_Worker") -> None:
         """Ends a worker that may first put away what it holds, such as sandboxes; one at work is not waited for long."""
@@ -193,6 +211,11 @@ class _Worker:
     def __init__(self, process: asyncio.subprocess.Process, ours: socket.socket) -> None:
         self.process = process
         self.socket = ours
+
+    def hang_up(self) -> None:
+        """Has whoever reads from the socket find its end."""
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
 
     async def ask(self, body: bytes) -> bytes:
         loop = asyncio.get_running_loop()

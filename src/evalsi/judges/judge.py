@@ -13,6 +13,7 @@ import msgspec
 
 from evalsi.core.canonical import digest
 from evalsi.core.errors import EvalsiError, InvalidSpecError, MeasurementError, ReplyError
+from evalsi.core.own_traces import span
 from evalsi.judges.prices import PriceTable, shipped_prices
 from evalsi.judges.prompt import enclose
 from evalsi.judges.spend import Budget, BudgetKeeper, Spend
@@ -210,11 +211,14 @@ class ModelJudge:
             return await self._counted(request)
 
     async def _counted(self, request: ChatRequest) -> tuple[ChatReply, Usage]:
-        try:
-            reply = await self._model.complete(request)
-        except MeasurementError:
-            self.spend.failed_calls += 1
-            raise
+        with span("judge", {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.settings.model}) as asked:
+            try:
+                reply = await self._model.complete(request)
+            except MeasurementError:
+                self.spend.failed_calls += 1
+                raise
+            asked.set("gen_ai.usage.input_tokens", reply.usage.input_tokens or 0)
+            asked.set("gen_ai.usage.output_tokens", reply.usage.output_tokens or 0)
         cost = self._cost(reply).usd
         usage = msgspec.structs.replace(
             reply.usage, cost_usd=cost, requests=reply.retries + 1, unpriced_requests=int(cost is None)

@@ -1,13 +1,13 @@
-"""What judging has cost so far, live, and the budget that ends it.
+"""What asking models has cost so far, live, and the budget that ends judging.
 
 Every reply that came back is counted, also the unreadable ones: they were paid for. What our own cache answered cost
 nothing now and is counted apart.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import msgspec
 
@@ -18,7 +18,7 @@ from evalsi.schema import ErrorKind, Usage
 
 @dataclass(kw_only=True)
 class Spend:
-    """Running totals of one judge. Read them at any time; only the judge writes."""
+    """Running totals of one judge, or of the target of a run. Read them at any time; only who asks writes."""
 
     calls: int = 0
     """Replies received from the provider."""
@@ -68,6 +68,24 @@ class Spend:
         else:
             self.priced_calls += 1
             self.known_usd += usage.cost_usd
+
+    def add_answer(self, usage: Usage) -> None:
+        """One answer of a target, with the attempts behind it. One that came out of a store used nothing."""
+        if not usage.cached:
+            self.add_call(usage, retries=(usage.requests or 1) - 1)
+
+    def add_all(self, other: "Spend") -> None:
+        """Everything that was counted in `other`."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+
+    @classmethod
+    def of_values(cls, values: Iterable[float]) -> "Spend":
+        """Of the values of the fields, in their order; those that are missing are 0."""
+        spend = cls()
+        for each, value in zip(fields(cls), values, strict=False):
+            setattr(spend, each.name, type(each.default)(value))
+        return spend
 
     def add_cached(self, usage: Usage) -> None:
         """One question answered without asking; `usage` is what it took the first time."""

@@ -15,6 +15,8 @@ class VersionQuery(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     state: DatasetVersionState = DatasetVersionState.UNSPECIFIED
     owner: str = ""
+    search: str = ""
+    """A part of the name, in any case."""
 
 
 class VersionPage(msgspec.Struct, frozen=True, kw_only=True):

@@ -36,6 +36,10 @@ class ProjectStores(Protocol):
         """Versions of datasets of several projects, or (None) of all, the newest first."""
         ...
 
+    def give_space_back(self) -> None:
+        """Gives the space of removed runs back to the disk, some at a time, as far as that is possible now."""
+        ...
+
     def close(self) -> None:
         """Runs that a store made here is still writing become interrupted. Calling it twice is fine."""
         ...

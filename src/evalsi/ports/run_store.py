@@ -1,6 +1,7 @@
 """Where runs live: a run is a manifest, segments of results in columns, and summaries."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Protocol
 
 import msgspec
@@ -25,6 +26,10 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     stored with the segment and come back through `RunStore.zones` only."""
 
 
+NOTHING_SCORED = "nothing scored"
+"""The headline of a run that succeeded in everything but its purpose."""
+
+
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     """A run as a list shows it. Times are ISO 8601 UTC. `status` is one of waiting, running, succeeded, interrupted, error.
 
@@ -45,7 +50,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     """Records stored so far, counted by the store."""
     labels: dict[str, str]
     headline: str
-    """The first metric with its interval, for lists."""
+    """The first metric with its interval, for lists; `NOTHING_SCORED` where a run ended and has none."""
     verdict: str = ""
     """What its gates decided: passed, failed, undecided, or "" where there are none (yet)."""
     project: str = "default"
@@ -124,7 +129,7 @@ class RunStore(Protocol):
 
     def describe(self, run: RunRow, manifest: RunManifest) -> None:
         """Writes down what becomes known about a run when it begins, in place of what was known when it was made. Takes
-        `dataset`, `dataset_digest`, `fingerprint` and `labels` from `run`.
+        `name`, `dataset`, `dataset_digest`, `fingerprint` and `labels` from `run`.
 
         Raises: StoreError: this store is not (or no longer) the run's writer.
         """
@@ -143,6 +148,10 @@ class RunStore(Protocol):
 
         Raises: StoreError: this store is not (or no longer) the run's writer.
         """
+        ...
+
+    def count_answers(self, run_id: str) -> int:
+        """How many answers are kept, without reading them."""
         ...
 
     def answers(self, run_id: str, rows: range | None = None) -> Iterator[tuple[int, bytes]]:
@@ -188,18 +197,21 @@ class RunStore(Protocol):
         ...
 
     def find(self, reference: str) -> RunRow:
-        """By "latest", "latest~n", id, name (the newest run that bears it) or unique beginning of an id.
+        """By "latest", "latest~n", "latest(label=value)", id, name (the newest run that bears it) or unique beginning of an id.
 
         Raises: NotFoundError, with the nearest runs; UsageError, with the candidates, when several ids begin so.
         """
         ...
 
-    def resumable(self, fingerprint: str) -> RunRow | None:
-        """The newest interrupted run with this fingerprint: not finished, and its writer is gone."""
+    def resumable(self, fingerprint: str, *, finished: bool = False) -> RunRow | None:
+        """The newest interrupted run with this fingerprint: not finished, and its writer is gone. With `finished`, one
+        that has succeeded will do as well.
+        """
         ...
 
-    def take_over(self, run_id: str) -> RunRow:
-        """Makes this store the writer of an interrupted run and returns it as it stands, running again.
+    def take_over(self, run_id: str, *, finished: bool = False) -> RunRow:
+        """Makes this store the writer of an interrupted run and returns it as it stands, running again. With `finished`,
+        one that has succeeded is taken up again too.
 
         Of several processes that try at once exactly one succeeds. The writer before, should it still breathe, is
         refused from here on.
@@ -210,6 +222,10 @@ class RunStore(Protocol):
 
     def writer(self, run_id: str) -> RunWriter | None:
         """Who is writing the run now; None when nobody is."""
+        ...
+
+    def seen_at(self, run_id: str) -> datetime | None:
+        """When the run's writer, who may be gone, last gave a sign of life; None where that is not remembered."""
         ...
 
     def manifest(self, run_id: str) -> RunManifest: ...
@@ -239,9 +255,11 @@ class RunStore(Protocol):
         """Every stored segment with its zones, in order of index, without reading bodies."""
         ...
 
-    def delete(self, run_id: str) -> None:
-        """Removes a run and, over time, gives its space back.
+    def delete(self, run_id: str, *, gives_space_back: bool = True) -> None:
+        """Removes a run.
 
+        Args:
+            gives_space_back: Whether its space is given back to the disk; who removes many does that once for all.
         Raises: UsageError: another writer is still at work on it.
         """
         ...

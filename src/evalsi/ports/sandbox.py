@@ -6,7 +6,7 @@ failed. Only the last is not the program's doing. What the program prints decide
 """
 
 import enum
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -50,7 +50,7 @@ class SandboxFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What a sandbox is made of. It has no network, and an environment of its own that holds only `environment`."""
+    """What a sandbox is made of. It has no network but `allow_hosts`, and an environment of its own that holds only `environment`."""
 
     min_isolation: IsolationLevel = IsolationLevel.CONFINED
     """The weakest level that will do. Only NONE allows a program that is not fenced in."""
@@ -60,6 +60,9 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):
     image: str = ""
     """The image whose tree programs find, of which the sandbox has a copy of its own; "" for what the machine itself has.
     `python:3.12`, `host:5000/name@sha256:…`, `oci-layout:folder[:tag]`, `docker-archive:file[:tag]` or `dir:folder`."""
+    allow_hosts: tuple[str, ...] = ()
+    """What of the network commands may reach, through a proxy that HTTP_PROXY and HTTPS_PROXY name: `name`, `name:port`,
+    `*.name` for everything below it; the port is 443 where none is said. Addresses that are not public are refused. Empty: nothing."""
 
 
 class SandboxCommand(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +94,24 @@ class SandboxOutcome(enum.StrEnum):
     """The sandbox failed, not the program. Never a score."""
 
 
+class EgressEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """One attempt of a program to reach something through the proxy: evidence, written by the host."""
+
+    time_s: float
+    """When it began, in seconds since 1970."""
+    host: str
+    """As the program named it; "" where it was not said in a form that can be understood."""
+    port: int
+    allowed: bool
+    address: str = ""
+    """The address that it was connected to, where it was."""
+    reason: str = ""
+    """Why it was refused or failed."""
+    bytes_sent: int = 0
+    """By the program."""
+    bytes_received: int = 0
+
+
 class Execution(msgspec.Struct, frozen=True, kw_only=True):
     """How one program ended and what it said."""
 
@@ -105,6 +126,8 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
     cpu_s: float = 0.0
     reason: str = ""
     """Why, for a person, where the outcome is not EXIT."""
+    egress: tuple[EgressEvent, ...] = ()
+    """What it tried to reach, in the order in which that ended."""
 
     @property
     def succeeded(self) -> bool:
@@ -149,6 +172,8 @@ class SandboxStatistics(msgspec.Struct, frozen=True, kw_only=True):
     cpu_s: float
     peak_memory_bytes: int
     """Of the whole sandbox where a control group counts it, else of its largest process."""
+    egress: tuple[EgressEvent, ...] = ()
+    """Of all commands."""
 
 
 class SandboxSnapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,7 +211,7 @@ class Sandbox(Protocol):
         """The digest of the image's manifest, "sha256:…"; "" without an image."""
         ...
 
-    def stream(self, command: SandboxCommand) -> AsyncIterator[OutputPiece | Execution]:
+    def stream(self, command: SandboxCommand) -> AsyncGenerator[OutputPiece | Execution]:
         """Runs a command. Pieces as they come, and last the `Execution`, whose own `stdout` and `stderr` are empty.
 
         Leaving the iteration early, or cancelling it, destroys the sandbox.
@@ -246,12 +271,12 @@ class SandboxHost(Protocol):
     """
 
     async def probe(self) -> Sequence[RungStatus]:
-        """Every rung, strongest first. Each was tried for real, refusals included; the findings are kept."""
+        """Every rung that is a fence, strongest first. Each was tried for real, refusals included; the findings are kept."""
         ...
 
     async def create(self, spec: SandboxSpec) -> Sandbox:
-        """Raises: SandboxUnavailableError; UsageError: a path of `files`, or what names the image, is wrong; ImageError: the
-        image cannot be had or trusted; SandboxError: it did not start.
+        """Raises: SandboxUnavailableError; UsageError: a path of `files`, or what names the image, is wrong; ForbiddenError: the
+        operator does not allow the image, or a network; ImageError: it cannot be had or trusted; SandboxError: it did not start.
         """
         ...
 

@@ -19,10 +19,12 @@ from evalsi.report.error_groups import FailureGroup, FailureTally
 from evalsi.report.metric_view import MetricView, headline_metrics, metric_views
 from evalsi.report.report_options import ReportOptions
 from evalsi.report.slice_tally import SliceTables, SliceTally
+from evalsi.report.trial_grid import TrialGrid, TrialTally
 from evalsi.report.usage_tally import UsageFigures, UsageTally
 from evalsi.report.worst_cases import WorstCases, WorstTally
 from evalsi.results.graded_run import GradedRun
 from evalsi.results.stored_rows import GradedRows
+from evalsi.results.told_trial import ToldProvenance
 from evalsi.schema import Usage
 
 
@@ -32,6 +34,11 @@ class _Glance(msgspec.Struct):
     id: str = ""
     metadata: dict[str, Any] = {}
     usage: Usage | None = None
+    provenance: ToldProvenance | None = None
+
+    @property
+    def trial(self) -> int:
+        return (self.provenance.trial if self.provenance is not None else None) or 0
 
 
 _GLANCES = msgspec.json.Decoder(_Glance)
@@ -47,6 +54,7 @@ class Findings:
     headline: list[MetricView]
     histograms: Mapping[str, Histogram]
     """By metric; absent for labels and for metrics of the whole dataset."""
+    trials: list[TrialGrid]
     slices: SliceTables
     worst: list[WorstCases]
     failures: list[FailureGroup]
@@ -75,6 +83,7 @@ def gather(run: GradedRun, options: ReportOptions) -> Findings:
     level = _level(run)
     histograms = {view.name: histogram_between(view.low, view.high) for view in metrics if view.is_numeric}
     slices = SliceTally(headline, options.slices)
+    trials = TrialTally(headline, run.manifest.trials)
     worst = WorstTally(headline, options.examples)
     failures = FailureTally(min(5, options.examples))
     usage = UsageTally()
@@ -84,6 +93,8 @@ def gather(run: GradedRun, options: ReportOptions) -> Findings:
         values = _values(rows, histograms)
         chosen = [values.get(view.name, np.full(len(glances), np.nan)) for view in headline]
         slices.add([glance.metadata for glance in glances], chosen)
+        if trials.counts_trials:
+            trials.add([(glance.id, glance.trial) for glance in glances], chosen)
         worst.add(rows, chosen)
         usage.add_answers(glance.usage for glance in glances)
         for columns in rows.columns:
@@ -101,6 +112,7 @@ def gather(run: GradedRun, options: ReportOptions) -> Findings:
         headline=headline,
         histograms={name: histogram for name, histogram in histograms.items() if histogram.n > 1},
         slices=slices.finish(level, independent=not any(view.summary.clusters is not None for view in metrics)),
+        trials=trials.finish(),
         worst=[found for found in worst.finish() if found.cases],
         failures=failures.finish(),
         usage=usage.finish(level),

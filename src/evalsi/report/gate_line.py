@@ -7,7 +7,7 @@ gate. What always holds: a gate without data is never PASS, and `met` is what th
 from dataclasses import dataclass
 from typing import Literal
 
-from evalsi.report.figures import in_unit, signed_in_unit
+from evalsi.report.figures import NONE, in_unit, signed_in_unit
 from evalsi.schema import ConfidenceInterval, Gate, GateResult, GateStat, GateVerdict
 
 GateWord = Literal["PASS", "FAIL", "NO DATA", "INCONCLUSIVE"]
@@ -70,6 +70,24 @@ class GateLine:
     def measured(self) -> str:
         """What the value is: the figure, or for a comparison its change, whose interval `ci` is then."""
         return "change" if self.is_comparison else self.stat
+
+    @property
+    def why(self) -> str:
+        """What `reason` says beyond the limits, the figure and its interval, which stand beside it."""
+        text = self.reason
+        for word in ("inconclusive: ", "no data: "):
+            text = text.removeprefix(word)
+        if self.is_condition or self.word == "NO DATA" or self.value == NONE:
+            return text
+        if self.is_comparison:
+            figures, _, rest = text.partition("; a loss of at most ")
+            beyond = rest.partition(" was allowed")[2]
+            return figures + beyond
+        figures, asked, beyond = text.partition(" was asked")
+        if not asked:
+            return text
+        scored = f"n = {self.n:,}" if self.n else ""
+        return "; ".join(part for part in (scored, beyond.removeprefix(", and ")) if part)
 
     @property
     def title(self) -> str:

@@ -30,6 +30,7 @@ _MARKS = {
     "REGRESSED": "❌",
     "UNCHANGED": "🔵",
     "INCONCLUSIVE": "❔",
+    "NO DIRECTION": "🔵",
 }
 _TICKS = re.compile(r"`+")
 SHOWN_CHARACTERS = 600
@@ -43,7 +44,7 @@ def write_markdown(run: GradedRun, *, options: ReportOptions = _OPTIONS) -> str:
     findings = gather(run, options)
     said = opening(findings)
     facts = [_head(said), _change_table(findings), _metric_table(findings), _gate_table(said)]
-    facts += [_slices(findings), _failures(findings)]
+    facts += [_trials(findings), _slices(findings), _failures(findings)]
     cases = [*_flips(findings), *_cases(findings)]
     while True:
         text = "\n\n".join(part for part in (*facts, *cases, _last_line(findings)) if part) + "\n"
@@ -153,10 +154,16 @@ def _gate_table(said: Opening) -> str:
     rows = ["| gate | metric | asks for | measured | why |", "|:--|:--|:--|--:|:--|"]
     rows += [
         f"| {_MARKS[gate.word]} {gate.word} | {code(gate.name or gate.metric, 60)} | {gate.stat} {gate.limits} | {gate.value} "
-        f"| {code(gate.reason) if gate.reason else ''} |"
+        f"| {code(gate.why) if gate.why else ''} |"
         for gate in said.gates[:40]
     ]
     return "\n".join(rows)
+
+
+def _trials(findings: Findings) -> str:
+    """What the trials say in sentences; the grid is the page's."""
+    lines = [f"- {code(grid.metric.name, 60)}: {grid.sentence}" for grid in findings.trials]
+    return "\n".join([f"**Trials** ({findings.trials[0].trials} of each record)", "", *lines]) if lines else ""
 
 
 def _slices(findings: Findings) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from evalsi.results.declared_range import is_output, range_of
 from evalsi.results.graded_run import GradedRun
+from evalsi.results.trial_tally import is_over_trials
 from evalsi.schema import BoundRunEvaluator, MetricKind, MetricSummary
 
 
@@ -53,9 +54,9 @@ def metric_views(run: GradedRun) -> list[MetricView]:
 def headline_metrics(views: list[MetricView], most: int = 3) -> list[MetricView]:
     """The metrics that slices and worst records are about: numeric, scored, with a good end; first outputs first.
 
-    Where no metric has a good end, any numeric one.
+    Where no metric has a good end, any numeric one. Those over the trials of a record have no value in any one of them.
     """
-    scored = [view for view in views if view.is_numeric and view.summary.n]
+    scored = [view for view in views if view.is_numeric and view.summary.n and not is_over_trials(view.name)]
     directed = [view for view in scored if view.higher_is_better is not None]
     chosen = directed or scored
     return sorted(chosen, key=lambda view: view.name != view.summary.evaluator)[:most]

@@ -13,18 +13,28 @@ from evalsi.report.figures import bounds, count, number, percent, plural, signed
 from evalsi.report.findings import Findings
 from evalsi.report.gate_line import GateLine, GateWord, gate_line
 from evalsi.report.metric_view import MetricView
-from evalsi.schema import MetricSummary, RunStatus
+from evalsi.schema import MetricSummary, OnInconclusive, RunStatus
 
 Word = Literal[
-    "PASS", "FAIL", "NO DATA", "NOTHING SCORED", "SCORED", "IMPROVED", "REGRESSED", "UNCHANGED", "INCONCLUSIVE"
+    "PASS",
+    "FAIL",
+    "NO DATA",
+    "NOTHING SCORED",
+    "SCORED",
+    "IMPROVED",
+    "REGRESSED",
+    "UNCHANGED",
+    "INCONCLUSIVE",
+    "NO DIRECTION",
 ]
 _COMPARED: dict[str, Word] = {
     "IMPROVED": "IMPROVED",
     "REGRESSED": "REGRESSED",
     "UNCHANGED": "UNCHANGED",
     "INCONCLUSIVE": "INCONCLUSIVE",
+    "NO DIRECTION": "NO DIRECTION",
 }
-_WORST_FIRST: tuple[GateWord, ...] = ("FAIL", "NO DATA", "INCONCLUSIVE")
+_WORST_FIRST: tuple[GateWord, ...] = ("FAIL", "NO DATA", "INCONCLUSIVE", "PASS")
 SMALL_N = 30
 
 
@@ -54,12 +64,11 @@ def opening(findings: Findings) -> Opening:
     if findings.scored == 0:
         return Opening(word="NOTHING SCORED", metric="", sentence=_nothing(findings), gates=gates, warnings=warnings)
     if gates:
-        word = verdict_of(gates)
-        deciding = next((gate for gate in gates if gate.word == word), gates[0])
-        met = sum(gate.met for gate in gates)
-        sentence = (
-            f"{decided(deciding, findings.run.summary(deciding.metric))} {met} of {plural(len(gates), 'gate')} met."
-        )
+        spec = findings.run.manifest.spec
+        word = verdict_of(gates, spec.on_inconclusive if spec is not None else OnInconclusive.UNSPECIFIED)
+        deciding = deciding_gate(gates)
+        figure = decided(deciding, findings.run.summary(deciding.metric))
+        sentence = f"{figure} {count_of_met(gates, word)}"
         return Opening(word=word, metric=deciding.metric, sentence=sentence, gates=gates, warnings=warnings)
     if findings.comparison is not None:
         return _compared(findings.comparison, gates, warnings)
@@ -67,13 +76,28 @@ def opening(findings: Findings) -> Opening:
     return Opening(word="SCORED", metric=view.name, sentence=measured(view), gates=gates, warnings=warnings)
 
 
-def verdict_of(gates: Sequence[GateLine]) -> GateWord:
-    """The gates as one word: the worst of those that are not met, PASS where every one is. There is at least one."""
-    open_words = {gate.word for gate in gates if not gate.met}
-    for word in _WORST_FIRST:
-        if word in open_words:
-            return word
-    return "PASS"
+def verdict_of(gates: Sequence[GateLine], on_inconclusive: OnInconclusive) -> GateWord:
+    """The gates as one word, as the exit status of the command has it: the worst of those that are not met, PASS where
+    every one is. An undecided one that is not met fails the run, unless the spec has a status of its own for that.
+    There is at least one gate.
+    """
+    if all(gate.met for gate in gates):
+        return "PASS"
+    word = deciding_gate(gates).word
+    return "FAIL" if word == "INCONCLUSIVE" and on_inconclusive is not OnInconclusive.EXIT4 else word
+
+
+def deciding_gate(gates: Sequence[GateLine]) -> GateLine:
+    """The first of the worst that are not met; the first gate where every one is."""
+    unmet = [gate for gate in gates if not gate.met]
+    return min(unmet, key=lambda gate: _WORST_FIRST.index(gate.word), default=gates[0])
+
+
+def count_of_met(gates: Sequence[GateLine], word: GateWord) -> str:
+    """How many are met, and why the run fails where that is no figure beyond its limit."""
+    met = f"{sum(gate.met for gate in gates)} of {plural(len(gates), 'gate')} met."
+    undecided = word == "FAIL" and deciding_gate(gates).word == "INCONCLUSIVE"
+    return f"{met} The data cannot decide it, which counts as not met." if undecided else met
 
 
 def _compared(comparison: Comparison, gates: list[GateLine], warnings: list[Remark]) -> Opening:
@@ -87,6 +111,8 @@ def _compared(comparison: Comparison, gates: list[GateLine], warnings: list[Rema
     sentence = f"{signed(one.difference)}{ends} over {plural(one.pairs, 'shared record')}."
     if word == "INCONCLUSIVE" and one.detectable is not None:
         sentence += f" This many records would find a difference of {number(one.detectable)}."
+    if word == "NO DIRECTION":
+        sentence += " Whether more of it is better is not declared."
     return Opening(word=word, metric=one.metric, sentence=sentence, gates=gates, warnings=warnings)
 
 
@@ -143,15 +169,17 @@ def _warnings(findings: Findings) -> list[Remark]:
         )
     elif manifest.status in (RunStatus.ERROR, RunStatus.RUNNING):
         found.append(Remark(sentence="The run has not finished; these figures are of its graded part."))
+    # What could not be measured comes before what does not apply: a metric may skip by design.
     partial = [view for view in findings.metrics if view.summary.total and view.summary.n < view.summary.total]
-    partial.sort(key=lambda view: view.summary.n / view.summary.total)
+    partial.sort(key=lambda view: (view.summary.errors == 0, view.summary.n / view.summary.total))
     found += [Remark(metric=view.name, sentence=_coverage_sentence(view)) for view in partial[:4]]
     if len(partial) > 4:
         found.append(Remark(sentence=f"{plural(len(partial) - 4, 'more metric')} did not score every record."))
     if 0 < findings.records < SMALL_N:
         only = plural(findings.records, "record")
         found.append(Remark(sentence=f"Only {only}: the intervals are wide, and small differences mean nothing."))
-    if manifest.dataset is not None and manifest.dataset.rejected:
+    is_told = any("left out" in warning for warning in manifest.warnings)
+    if manifest.dataset is not None and manifest.dataset.rejected and not is_told:
         lines = plural(manifest.dataset.rejected, "line")
         found.append(Remark(sentence=f"{lines} of the dataset could not be read and were left out."))
     compared = findings.comparison.warnings if findings.comparison is not None else ()
@@ -165,4 +193,4 @@ def _coverage_sentence(view: MetricView) -> str:
     why += [f"{count(summary.cancelled)} cancelled"] if summary.cancelled else []
     reasons = f": {', '.join(why)}" if why else ""
     share = percent(summary.n, summary.total)
-    return f"scored {count(summary.n)} of {count(summary.total)} ({share}){reasons}. The rest says nothing about the target."
+    return f"scored {count(summary.n)} of {count(summary.total)} ({share}){reasons}; its figures are of those."

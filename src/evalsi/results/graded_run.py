@@ -27,6 +27,8 @@ class GradedRun:
     gates: list[GateResult] = field(default_factory=list[GateResult])
     known_records: Callable[[], int] | None = None
     """Counts the records without reading them, where that is possible."""
+    kept_answers: Callable[[], int] | None = None
+    """Counts the answers of the target that are kept, also those whose rows are not finished; None where nobody knows."""
 
     def count_records(self) -> int:
         if self.known_records is not None:
@@ -60,5 +62,6 @@ def stored_run(store: RunStore, run_id: str) -> GradedRun:
         read_rows=read,
         whole=whole,
         gates=list(manifest.gates),
+        kept_answers=lambda: store.count_answers(run_id),
         known_records=lambda: sum(rows for index, _, rows in store.segment_rows(run_id) if index != WHOLE),
     )

@@ -132,7 +132,7 @@ def _segment(rows: GradedRows) -> Segment:
         rows=rows.rows,
         records=rows.records_jsonl,
         results=pack(rows.columns),
-        zones=encode_zones(rows.columns),
+        zones=encode_zones(rows.columns, rows.records),
     )
 
 

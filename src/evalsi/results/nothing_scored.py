@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from evalsi.core.inert import printable
 from evalsi.datasets.mapping import FIELDS
+from evalsi.datasets.row_ids import is_made
 from evalsi.engine.columns import Note
 from evalsi.results.graded_run import GradedRun
 from evalsi.schema import ErrorKind, Record
@@ -50,7 +51,10 @@ def _notes(run: GradedRun) -> Iterator[tuple[str, Note]]:
     for rows in run.read_rows():
         for columns in rows.columns:
             for row, note in sorted(columns.notes.items()):
-                yield f"record {rows.records[row].id[:80]}", note
+                identifier = rows.records[row].id[:80]
+                # An id that was made from the content tells a person nothing.
+                place = f" (number {rows.first_row + row + 1:,} of the run)" if is_made(identifier) else ""
+                yield f"record {identifier}{place}", note
     for columns in run.whole:
         yield from (("", note) for note in columns.notes.values())
 

@@ -17,6 +17,7 @@ from evalsi.engine.columns import EvaluatorColumns
 from evalsi.results.graded_run import GradedRun
 from evalsi.results.result_lines import RESULT, ResultLine, columns_of_lines, columns_of_results
 from evalsi.results.stored_rows import GradedRows, encode_records
+from evalsi.results.told_trial import ToldProvenance
 from evalsi.schema import (
     DatasetManifest,
     GateResult,
@@ -30,6 +31,7 @@ from evalsi.schema import (
 Message = TypeVar("Message", bound=msgspec.Struct)
 
 BATCH_ROWS = 1024
+_BLOCK_BYTES = 1 << 20
 
 
 class _ForeignDataset(msgspec.Struct, frozen=True):
@@ -74,8 +76,9 @@ def _ours(path: Path) -> GradedRun:
             header[key] = value
         records_at = file.tell()
         layout = json_codec.decode(header[b'"layout"'], ResultsLayout)
-        if sum(1 for _ in _lines(file)) != layout.records:
+        if _count_lines(file) != layout.records:
             raise _unfinished(path)
+        file.readline()
         file.readline()
         results_at = file.tell()
         file.seek(-3, os.SEEK_END)
@@ -134,6 +137,20 @@ def _unfinished(path: Path) -> InvalidDataError:
     return InvalidDataError("the file was not written whole", where=str(path), hint="write it again")
 
 
+def _count_lines(file: IO[bytes]) -> int:
+    """How many lines come before the closing bracket of the array that begins here; the file then stands at the bracket."""
+    lines, before = 0, b"\n"
+    while block := file.read(_BLOCK_BYTES):
+        at = (before + block).find(b"\n]")
+        if at >= 0:
+            # `at` counts from the byte before the block, so it is also how much of the block precedes the bracket.
+            file.seek(at - len(block), os.SEEK_CUR)
+            return lines + block.count(b"\n", 0, at)
+        lines += block.count(b"\n")
+        before = block[-1:]
+    return lines
+
+
 def _lines(file: IO[bytes]) -> Iterator[bytes]:
     """The elements of the array that begins here, one a line, up to its closing bracket."""
     for line in file:
@@ -150,10 +167,11 @@ def _foreign(path: Path) -> GradedRun:
     if "results" not in plain:
         raise InvalidDataError("there is no `results` in it", where=str(path))
     lines = msgspec.convert(plain["results"], list[ResultLine])
-    bodies = {str(body.get("id", "")): body for body in _objects(plain, "records")}
+    bodies = _bodies(_objects(plain, "records"))
     per_record = [line for line in lines if line.record_id]
     keys = list(dict.fromkeys((line.record_id, line.trial) for line in per_record))
-    records = [json_codec.convert({**bodies.get(key[0], {}), "id": key[0]}, Record) for key in keys]
+    found = [bodies.get(key) or bodies.get((key[0], None)) or {} for key in keys]
+    records = [json_codec.convert({**body, "id": key[0]}, Record) for key, body in zip(keys, found, strict=True)]
     rows = {key: row for row, key in enumerate(keys)}
     declared = _outputs_seen(lines)
     columns = [columns_of_results(_in_rows(group, rows), declared) for group in _by_evaluator(per_record).values()]
@@ -174,6 +192,18 @@ def _foreign(path: Path) -> GradedRun:
         read_rows=lambda: iter([GradedRows(0, encode_records(records), columns)] if records else []),
         whole=whole,
     )
+
+
+def _bodies(records: list[dict[str, Any]]) -> dict[tuple[str, int | None], dict[str, Any]]:
+    """Records by id and trial, and by id alone, for writers that give a record once whatever the number of its trials."""
+    found: dict[tuple[str, int | None], dict[str, Any]] = {}
+    for record in records:
+        name = str(record.get("id", ""))
+        told = msgspec.convert(record.get("provenance") or {}, ToldProvenance)
+        found[name, None] = record
+        if told.trial is not None:
+            found[name, told.trial] = record
+    return found
 
 
 def _objects(document: dict[str, Any], key: str) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ store, a run that was stopped or killed is continued by the same work, and nothi
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Self
 
 import msgspec
@@ -16,15 +17,17 @@ from evalsi.core.ids import new_run_id
 from evalsi.engine.columns import EvaluatorColumns, pack
 from evalsi.engine.evaluate import GradedBatch
 from evalsi.engine.summary import SummaryBuilder
-from evalsi.ports.run_store import RunRow, RunStore, Segment
+from evalsi.ports.run_store import NOTHING_SCORED, RunRow, RunStore, Segment
 from evalsi.results.graded_run import GradedRun, stored_run
-from evalsi.results.stored_rows import WHOLE, GradedRows, encode_records, rows_of
+from evalsi.results.segment_spend import SegmentSpend, UsageOnly, spend_of
+from evalsi.results.stored_rows import WHOLE, encode_records, rows_of
 from evalsi.results.trial_tally import TrialTally
-from evalsi.results.zones import encode_zones
+from evalsi.results.zones import decode_spend, encode_zones
 from evalsi.schema import (
     DatasetManifest,
     GateResult,
     GateVerdict,
+    IsolationReport,
     JudgeManifest,
     MetricSummary,
     RunManifest,
@@ -67,13 +70,15 @@ class Work:
     """Continue an interrupted run of the same work, if there is one."""
     continues: str = ""
     """Continue this run and no other; "" leaves the choice to `resume`."""
+    reopens: bool = False
+    """Take up a run that has succeeded too: some of its rows are to be done again."""
     judges: Callable[[], list[JudgeManifest]] = list
     """The judges with what they have used so far."""
     target_usage: Callable[[], Usage | None] = lambda: None
-    stands: Callable[[GradedRows], bool] = lambda _rows: True
+    stands: Callable[[list[EvaluatorColumns]], bool] = lambda _columns: True
     """Whether rows that an earlier try had stored stay as they are; those that do not are done again."""
-    on_recalled: Callable[[GradedRows], None] | None = None
-    """Called with rows that an earlier try had stored, before this one begins."""
+    on_recalled: Callable[[SegmentSpend], None] | None = None
+    """Called with what rows took that an earlier try had stored, before this one begins."""
     on_progress: Callable[[Progress], None] | None = None
     """Called at most ten times a second."""
 
@@ -93,30 +98,38 @@ class RunRecorder:
         self.stored: dict[int, int] = {}
         """First row and number of rows of every batch that an earlier try had stored."""
         self.trials = TrialTally(work.manifest.trials, level=summary.level)
+        self._fences: dict[tuple[str, int, int], IsolationReport] = {}
         self._finished = False
         self._summaries: list[MetricSummary] = []
         self._next_report_s = 0.0
+        self.worked_before_s = 0.0
+        """How long earlier tries at this run worked, each up to its last sign of life."""
         now = work.clock.now()
         earlier = self._continued() if work.continues else self._taken_over() if work.resume else None
-        self._row = earlier if earlier is not None else self._new_row(now.timestamp())
+        self._row = self._new_row(now.timestamp()) if earlier is None else self._called_as_now(earlier)
         self.is_continued = earlier is not None
         """Whether an earlier try began this run."""
         self.run_id = self._row.id
         self.manifest = msgspec.structs.replace(
             work.manifest,
+            name=self._row.name,
+            labels=self._row.labels,
             run_id=self.run_id,
             started_at=now,
             status=RunStatus.RUNNING,
             settings_sha256=work.fingerprint.removeprefix("sha256:"),
             judges=work.judges(),
+            earlier_tries=self.worked_before_s or None,
         )
         if earlier is None:
             work.store.create(self._row, self.manifest)
         elif not earlier.fingerprint:
             # A server's run: it was made before anybody had looked at its dataset.
-            self._row = msgspec.structs.replace(self._new_row(now.timestamp()), id=earlier.id)
+            begun = self._new_row(now.timestamp())
+            self._row = msgspec.structs.replace(begun, id=earlier.id, name=self._row.name, labels=self._row.labels)
             work.store.describe(self._row, self.manifest)
         else:
+            work.store.describe(self._row, self.manifest)  # should this try be killed, the next one knows when it began
             self._recall()
         self.resumed_rows = self.done
 
@@ -147,7 +160,7 @@ class RunRecorder:
                 rows=len(graded.records),
                 records=encode_records(graded.records),
                 results=pack(graded.columns),
-                zones=encode_zones(graded.columns),
+                zones=encode_zones(graded.columns, graded.records),
             ),
         )
 
@@ -155,6 +168,7 @@ class RunRecorder:
         """Counts a batch that is in the store."""
         self.summary.add(graded.first_row, len(graded.records), graded.columns, lambda: graded.records)
         self.trials.add(graded.records, graded.columns)
+        self._note_fences(graded.columns)
         self.done += len(graded.records)
         self.report()
 
@@ -190,6 +204,7 @@ class RunRecorder:
             self._work.store.append(
                 self.run_id, Segment(index=WHOLE, first_row=WHOLE, rows=0, records=b"", results=pack(whole))
             )
+        self._note_fences(whole)
         self._end("interrupted" if self.cut_short else "succeeded", self.trials.completed(self.summary.finish(whole)))
         return stored_run(self._work.store, self.run_id)
 
@@ -212,15 +227,24 @@ class RunRecorder:
             judges=judges,
             judge_usage=total_usage([judge.usage for judge in judges]),
             target_usage=work.target_usage(),
+            sandboxes=[self._fences[key] for key in sorted(self._fences, key=lambda key: key[1:])],
         )
+        scored = any(summary.n for summary in summaries)
         row = msgspec.structs.replace(
             self._row,
             status=status,
             finished_at=now.isoformat(timespec="milliseconds"),
-            headline=self.summary.headline(),
+            headline=self.summary.headline() if scored or status != "succeeded" else NOTHING_SCORED,
         )
         self._ending, self._summaries = row, summaries
         work.store.finish(row, self.manifest, summaries)
+
+    def _note_fences(self, graded: list[EvaluatorColumns]) -> None:
+        for columns in graded:
+            for note in columns.notes.values():
+                fence = note.isolation
+                if fence is not None:
+                    self._fences.setdefault((fence.driver, fence.level.number, -fence.enforcement.number), fence)
 
     def _new_row(self, now_s: float) -> RunRow:
         work = self._work
@@ -239,6 +263,13 @@ class RunRecorder:
             headline="",
         )
 
+    def _called_as_now(self, earlier: RunRow) -> RunRow:
+        """The run of an earlier try with the name and labels that this one gives it, if it gives any."""
+        asked = self._work.manifest
+        return msgspec.structs.replace(
+            earlier, name=asked.name or earlier.name, labels={**earlier.labels, **asked.labels}
+        )
+
     def _continued(self) -> RunRow:
         """The run that was named, now ours.
 
@@ -251,33 +282,57 @@ class RunRecorder:
                 "has changed since",
                 hint=f"start it anew with: evalsi runs rerun {row.id[:8]}",
             )
-        return self._work.store.take_over(row.id)
+        return self._take_over(row)
 
     def _taken_over(self) -> RunRow | None:
         """The interrupted run of the same work, now ours; None without one, or when another process was quicker."""
-        earlier = self._work.store.resumable(self._work.fingerprint)
+        earlier = self._work.store.resumable(self._work.fingerprint, finished=self._work.reopens)
         if earlier is None:
             return None
         try:
-            return self._work.store.take_over(earlier.id)
+            return self._take_over(earlier)
         except UsageError:
             return None
 
+    def _take_over(self, earlier: RunRow) -> RunRow:
+        store = self._work.store
+        seen_at = store.seen_at(earlier.id)
+        taken = store.take_over(earlier.id, finished=self._work.reopens)
+        if earlier.fingerprint:
+            self.worked_before_s = _worked_s(store.manifest(earlier.id), seen_at)
+        return taken
+
     def _recall(self) -> None:
         """Counts what an earlier try had stored, as far as it stands."""
-        for segment in self._work.store.segments(self.run_id):
+        work, told = self._work, dict[int, SegmentSpend | None]()
+        if work.on_recalled is not None:
+            told = {each.index: decode_spend(each.zones) for each in work.store.zones(self.run_id)}
+        looks_at_records = self.summary.reads_records or self.trials.counts_trials or None in told.values()
+        for segment in work.store.segments(self.run_id, with_records=looks_at_records):
             if segment.index == WHOLE:
                 continue
             rows = rows_of(segment)
-            if not self._work.stands(rows):
+            if not work.stands(rows.columns):
                 continue
             self.stored[segment.first_row] = segment.rows
             self.summary.add(segment.first_row, segment.rows, rows.columns, lambda rows=rows: rows.records)
+            self._note_fences(rows.columns)
             if self.trials.counts_trials:
                 self.trials.add(rows.records, rows.columns)
-            if self._work.on_recalled is not None:
-                self._work.on_recalled(rows)
+            if work.on_recalled is not None:
+                work.on_recalled(told.get(segment.index) or spend_of(rows.columns, rows.decoded(_USAGES)))
             self.done += segment.rows
+
+
+_USAGES = msgspec.json.Decoder(UsageOnly)
+
+
+def _worked_s(manifest: RunManifest, seen_at: datetime | None) -> float:
+    """How long the tries at a run worked, the latest up to its last sign of life; what no store remembers is no time."""
+    before_s = manifest.earlier_tries or 0.0
+    if manifest.started_at is None or seen_at is None:
+        return before_s
+    return before_s + max(0.0, (seen_at - manifest.started_at).total_seconds())
 
 
 def _verdict(gates: list[GateResult]) -> str:

@@ -6,14 +6,16 @@ other in the record and the value alone; those are cut apart at the text they sh
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from math import nan
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
 
 from evalsi.engine.columns import CANCELLED, SCORED, Column, EvaluatorColumns, Kind, Note
-from evalsi.schema import ErrorKind, Fault, Usage
+from evalsi.schema import ErrorKind, Fault, IsolationReport, Usage
 
 _CODES = {"scored": 1, "skipped": 2, "error": 3, "cancelled": 4}
 
@@ -47,6 +49,7 @@ class ResultLine(msgspec.Struct):
     usage: Usage | None = None
     span_id: str = ""
     session_id: str = ""
+    isolation: IsolationReport | None = None
 
     @property
     def code(self) -> int:
@@ -86,8 +89,16 @@ def columns_of_lines(lines: Sequence[bytes], declared: Declared) -> EvaluatorCol
 
 def _cut_apart(lines: Sequence[bytes], pattern: "_Pattern", declared: Declared) -> EvaluatorColumns | None:
     """The columns of lines most of which are like the pattern; None where more than records and values differ."""
+    alike = _all_alike(lines, pattern)
+    if alike is not None:
+        columns = _scored_columns(pattern, len(lines), declared)
+        for score, kind, values in zip(pattern.example.scores, _kinds(pattern), alike, strict=True):
+            columns.columns[score.name] = Column(score.name, kind, values)
+        return _in_order(columns, declared)
     begin, *inner = pattern.pieces
-    rests = [line.partition(begin)[2] for line in lines]
+    size = len(begin)
+    # Not `partition`: it prepares each time for what it looks for, which is long.
+    rests = [line[at + size :] if line.startswith(begin, at := line.find(_BEGIN)) else b"" for line in lines]
     texts: list[list[bytes]] = []
     for piece in inner:
         cuts = [rest.partition(piece) for rest in rests]
@@ -96,13 +107,11 @@ def _cut_apart(lines: Sequence[bytes], pattern: "_Pattern", declared: Declared) 
     odd = {row: _decoded(lines[row]) for row, rest in enumerate(rests) if rest not in _ENDS}
     if any(line.duration_s != pattern.example.duration_s for line in odd.values()):
         return None
-    columns = _empty_columns(pattern.example, len(lines), declared)
-    columns.duration_s = pattern.example.duration_s * len(lines)
-    columns.outcomes[:] = bytes([SCORED]) * len(lines)
-    for score, values in zip(pattern.example.scores, texts, strict=True):
+    columns = _scored_columns(pattern, len(lines), declared)
+    for score, kind, values in zip(pattern.example.scores, _kinds(pattern), texts, strict=True):
         for row in odd:
             values[row] = b"null"
-        kind, of = ("passed", _VERDICTS) if score.passed is not None else ("number", _NUMBERS)
+        of = _VERDICTS if kind == "passed" else _NUMBERS
         try:
             held = of.decode(b"[" + b",".join(values) + b"]")
         except msgspec.MsgspecError:
@@ -113,8 +122,74 @@ def _cut_apart(lines: Sequence[bytes], pattern: "_Pattern", declared: Declared) 
     return _in_order(columns, declared)
 
 
+def _all_alike(lines: Sequence[bytes], pattern: "_Pattern") -> list[list[float]] | None:
+    """The values of lines that are all like the pattern, by output; None where one is not.
+
+    What stands between the values is replaced in all lines at once, by what makes a list of objects of them. It holds
+    quotation marks, which in a text of a line stand behind a backslash, so no text is mistaken for it; and whatever else is
+    left makes the whole no such list.
+    """
+    values = _between(lines, pattern)
+    if values is None:
+        return None
+    kinds, inner = _kinds(pattern), pattern.pieces[1:-1]
+    try:
+        if not inner:
+            alone = (_VERDICT if kinds[0] == "passed" else _NUMBER).decode(b"[" + b",".join(values) + b"]")
+            return [list(map(float, alone))] if len(alone) == len(lines) else None
+        whole = b'},{"v0":'.join(values)
+        for place, piece in enumerate(inner, 1):
+            whole = whole.replace(piece, b',"v%d":' % place)
+        rows: list[Any] = _decoder_of(kinds).decode(b'[{"v0":' + whole + b"}]")
+    except msgspec.MsgspecError:
+        return None
+    if len(rows) != len(lines):
+        return None
+    by_output = (map(attrgetter(f"v{place}"), rows) for place in range(len(kinds)))
+    return [list(map(float, each) if kind == "passed" else each) for kind, each in zip(kinds, by_output, strict=True)]
+
+
+def _between(lines: Sequence[bytes], pattern: "_Pattern") -> list[bytes] | None:
+    """Each line from its first value to its last; None where a line begins or ends otherwise than the pattern."""
+    begin, last = pattern.pieces[0], pattern.pieces[-1]
+    size, at = len(begin), 0
+    end = last + (b",\n" if lines[0].endswith(b",\n") else b"\n")
+    if not lines[-1].endswith(end):  # the last line of a list has no comma
+        lines = [*lines[:-1], lines[-1].removesuffix(b"\n") + b",\n"]
+    cut = -len(end)
+    # Most records' ids are as long as the one before, so that the line need not be searched.
+    values = [
+        line[at + size : cut]
+        if line.endswith(end) and (line.startswith(begin, at) or line.startswith(begin, at := line.find(_BEGIN)))
+        else b""
+        for line in lines
+    ]
+    return values if all(values) else None
+
+
+def _scored_columns(pattern: "_Pattern", rows: int, declared: Declared) -> EvaluatorColumns:
+    columns = _empty_columns(pattern.example, rows, declared)
+    columns.duration_s = pattern.example.duration_s * rows
+    columns.outcomes[:] = bytes([SCORED]) * rows
+    return columns
+
+
+def _kinds(pattern: "_Pattern") -> tuple[Kind, ...]:
+    return tuple("number" if score.passed is None else "passed" for score in pattern.example.scores)
+
+
+@lru_cache(maxsize=64)
+def _decoder_of(kinds: tuple[Kind, ...]) -> "msgspec.json.Decoder[Any]":
+    """Reads lists of objects with a value of each kind, named v0, v1 and so on."""
+    fields = [(f"v{place}", bool if kind == "passed" else float) for place, kind in enumerate(kinds)]
+    return msgspec.json.Decoder(list[msgspec.defstruct("Row", fields, gc=False, forbid_unknown_fields=True)])  # pyright: ignore[reportInvalidTypeForm]
+
+
+_BEGIN = b',"evaluator":'
 _NUMBERS = msgspec.json.Decoder(list[float | None])
 _VERDICTS = msgspec.json.Decoder(list[bool | None])
+_NUMBER = msgspec.json.Decoder(list[float])
+_VERDICT = msgspec.json.Decoder(list[bool])
 _EXAMPLES = 8
 """Scored lines that are looked at for one that holds values alone."""
 _VALUE = re.compile(rb'(?:(?<="number":)|(?<="passed":))[^,}\]]+')
@@ -142,7 +217,7 @@ def _pattern(lines: Sequence[bytes]) -> _Pattern | None:
 
 
 def _pattern_of(line: bytes) -> _Pattern | None:
-    at = line.find(b',"evaluator":')
+    at = line.find(_BEGIN)
     example = _decoded(line)
     plain = [ScoreLine(name=each.name, number=each.number, passed=each.passed) for each in example.scores]
     bare = ResultLine(
@@ -210,7 +285,7 @@ def _put_note(columns: EvaluatorColumns, row: int, line: ResultLine, duration_s:
     explanations = {score.name: score.explanation for score in line.scores if score.explanation}
     details = {score.name: score.metadata for score in line.scores if score.metadata}
     confidences = {score.name: score.confidence for score in line.scores if score.confidence is not None}
-    said = (line.reason, line.detail, line.raw_reply, line.usage, line.span_id, line.session_id)
+    said = (line.reason, line.detail, line.raw_reply, line.usage, line.span_id, line.session_id, line.isolation)
     if columns.outcomes[row] != SCORED or explanations or details or confidences or duration_s is not None or any(said):
         columns.notes[row] = Note(
             reason=line.reason,
@@ -221,6 +296,7 @@ def _put_note(columns: EvaluatorColumns, row: int, line: ResultLine, duration_s:
             duration_s=duration_s,
             span_id=line.span_id,
             session_id=line.session_id,
+            isolation=line.isolation,
             explanations=explanations,
             details=details,
             confidences=confidences,

@@ -4,7 +4,8 @@ Its own module because every other reader passes over the whole run, and this on
 segments can hold what is wanted and opens those alone.
 """
 
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappush, heappushpop
 from typing import TypeAlias
 
@@ -43,6 +44,11 @@ class ResultQuery(msgspec.Struct, frozen=True, kw_only=True):
     trial: int | None = None
 
     @property
+    def asks_zones(self) -> bool:
+        """Whether what the zones tell decides which rows are wanted."""
+        return bool(self.evaluator or self.sort or self.metric) or self.outcome in _CODES
+
+    @property
     def reads_records(self) -> bool:
         return bool(self.search) or self.trial is not None
 
@@ -64,17 +70,29 @@ class ResultPage(msgspec.Struct, frozen=True, kw_only=True):
     """Rows on all pages together, where that is known without reading them."""
 
 
-RowFilter: TypeAlias = Callable[[Record, list[EvaluatorColumns], int], bool]
-"""Whether a row of a segment is wanted, from its record, the columns of the segment, and its place there."""
+class RowChoice:
+    """Some rows of a run, by their numbers."""
+
+    def __init__(self, rows: Iterable[int]) -> None:
+        self._rows = sorted(rows)
+        self._chosen = frozenset(self._rows)
+
+    def __contains__(self, row: int) -> bool:
+        return row in self._chosen
+
+    def has_any(self, rows: range) -> bool:
+        """Whether one of consecutive rows is chosen."""
+        place = bisect_left(self._rows, rows.start)
+        return place < len(self._rows) and self._rows[place] < rows.stop
 
 
 def result_page(
-    store: RunStore, run_id: str, query: ResultQuery, *, size: int, token: str = "", keep: RowFilter | None = None
+    store: RunStore, run_id: str, query: ResultQuery, *, size: int, token: str = "", keep: RowChoice | None = None
 ) -> ResultPage:
     """Up to `size` rows after those that led to `token`.
 
     Args:
-        keep: One more filter, which sees every row that the query wants.
+        keep: Rows beside which none is wanted.
 
     Raises:
         NotFoundError: no such run.
@@ -82,7 +100,7 @@ def result_page(
         UsageError: the token is none of this query's.
     """
     after = read_page_token(token, (run_id, query), _Position)
-    segments = [each for each in store.zones(run_id) if each.index != WHOLE]
+    segments = [each for each in _segments(store, run_id, query) if each.index != WHOLE]
     zones = {each.index: decode_zones(each.zones) for each in segments}
     _check_names(query, zones)
     search = _Search(store, run_id, query, after, keep)
@@ -96,11 +114,21 @@ def result_page(
     )
 
 
+def _segments(store: RunStore, run_id: str, query: ResultQuery) -> list[SegmentZones]:
+    """The segments of a run, with their zones only where these can decide something: a run may have thousands."""
+    if query.asks_zones:
+        return store.zones(run_id)
+    return [
+        SegmentZones(index=index, first_row=first_row, rows=rows, zones=b"")
+        for index, first_row, rows in store.segment_rows(run_id)
+    ]
+
+
 class _Search:
     """What a segment holds of the query."""
 
     def __init__(
-        self, store: RunStore, run_id: str, query: ResultQuery, after: _Position | None, keep: RowFilter | None
+        self, store: RunStore, run_id: str, query: ResultQuery, after: _Position | None, keep: RowChoice | None
     ) -> None:
         self.query = query
         self._after = after
@@ -114,6 +142,8 @@ class _Search:
     def may_hold(self, segment: SegmentZones, zones: list[Zone] | None) -> bool:
         """False only where nothing in the segment can be wanted."""
         if self._after is not None and not self.query.sort and segment.first_row + segment.rows <= self._after[1] + 1:
+            return False
+        if self._keep is not None and not self._keep.has_any(_rows_of(segment)):
             return False
         return zones is None or any(map(self._zone_may_hold, zones))
 
@@ -142,18 +172,40 @@ class _Search:
 
     def places(self, segment: SegmentZones) -> Iterator[_Position]:
         """Positions of the wanted rows of a segment, in order of row."""
-        read = self.query.reads_records or self._keep is not None
+        read, keep = self.query.reads_records, self._keep
         rows = rows_of(self._store.segment(self._run_id, segment.index, with_records=read))
+        wanted = self._holding(rows.records_jsonl, segment.rows) if self._text else range(segment.rows)
+        if not wanted:
+            return
         columns = rows.columns
         keys = _values(columns, self.query.sort)
-        for row in range(segment.rows):
+        asks_rows = bool(self.query.metric) or self._code is not None
+        if not asks_rows and not self._lanes(columns, 0):
+            return
+        for row in wanted:
+            number = segment.first_row + row
+            if keep is not None and number not in keep:
+                continue
             key = 0.0 if keys is None else self._sign * keys[row]
-            position = (key, segment.first_row + row)
+            position = (key, number)
             if key != key or (self._after is not None and position <= self._after):
                 continue
-            if not self._lanes(columns, row) or (read and not self._wants(rows.record_lines[row], columns, row)):
+            if asks_rows and not self._lanes(columns, row):
+                continue
+            if self.query.trial is not None and trial_of(rows.record(row)) != self.query.trial:
                 continue
             yield position
+
+    def _holding(self, lines: bytes, count: int) -> Sequence[int]:
+        """The rows of a segment whose record holds the text that is looked for."""
+        if b"\\u" in lines:
+            # Somebody else wrote them, and may have written any character so: what they say is looked at.
+            texts = [msgspec.json.encode(RECORDS.decode(line)).decode().lower() for line in lines.splitlines()]
+            return [row for row in range(count) if self._text in texts[row]]
+        whole = lines.decode().lower()
+        if self._text not in whole:
+            return ()
+        return [row for row, line in enumerate(whole.split("\n", count)) if self._text in line]
 
     def _lanes(self, columns: list[EvaluatorColumns], row: int) -> list[EvaluatorColumns]:
         """The evaluators whose results of the row are wanted; empty where the row is not."""
@@ -170,15 +222,6 @@ class _Search:
             for each in columns
             if query.evaluator in ("", each.evaluator) and self._code in (None, each.outcomes[row])
         ]
-
-    def _wants(self, line: bytes, columns: list[EvaluatorColumns], row: int) -> bool:
-        record = RECORDS.decode(line)
-        if self.query.trial is not None and trial_of(record) != self.query.trial:
-            return False
-        # As JSON a text may be escaped, so it is looked for in what the record says.
-        if self._text and self._text not in msgspec.json.encode(record).decode().lower():
-            return False
-        return self._keep is None or self._keep(record, columns, row)
 
     def open(self, index: int, places: list[_Position]) -> list[tuple[_Position, ResultRow]]:
         """The rows at `places` of one segment, read with its records."""
@@ -237,6 +280,10 @@ def _sorted(
         by_segment.setdefault(index, []).append((-key, -row))
     found = [each for index, places in by_segment.items() for each in search.open(index, places)]
     return sorted(found, key=lambda each: each[0])
+
+
+def _rows_of(segment: SegmentZones) -> range:
+    return range(segment.first_row, segment.first_row + segment.rows)
 
 
 def _values(columns: list[EvaluatorColumns], metric: str) -> list[float] | None:

@@ -18,8 +18,8 @@ class RunLibrary(Protocol):
     Every method raises EvalsiError when the store or server cannot be used, and NotFoundError for a run that is not there.
     """
 
-    def runs(self, *, labels: Mapping[str, str], limit: int | None = None) -> list[RunRow]:
-        """The runs that carry the labels, newest first."""
+    def runs(self, *, labels: Mapping[str, str], name: str = "", limit: int | None = None) -> list[RunRow]:
+        """The runs that carry the labels and the name, if one is given; newest first."""
         ...
 
     def find(self, reference: str) -> RunRow:

@@ -27,12 +27,16 @@ def save(run: GradedRun, path: Path) -> None:
         _WRITERS[path.suffix.lower()](run, unfinished)
 
 
-def check_path(path: Path) -> None:
-    """Refuses, before any work, a path that `save` would refuse after it."""
+def check_path(path: Path, *, also: str = "") -> None:
+    """Refuses, before any work, a path that `save` would refuse after it.
+
+    Args:
+        also: What else the caller writes, for the message: `.zip, which is …`.
+    """
     if path.suffix.lower() not in _WRITERS:
         raise UsageError(
             f"{path.name}: results are not written as {path.suffix or 'a file without an ending'}",
-            hint=f"use one of {', '.join(_WRITERS)}",
+            hint=f"use one of {', '.join(_WRITERS)}" + (f", or {also}" if also else ""),
         )
     if path.suffix.lower() == ".parquet" and importlib.util.find_spec("pyarrow") is None:
         raise MissingExtraError("writing Parquet", "arrow")

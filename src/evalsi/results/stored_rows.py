@@ -58,6 +58,19 @@ class GradedRows:
         """
         return self._decoded(decoder, self.record_lines)
 
+    def decoded_at_once(self, decoder: "msgspec.json.Decoder[list[T]]", one: "msgspec.json.Decoder[T]") -> list[T]:
+        """As `decoded`, by a decoder of lists: a call for all lines costs much less than one for each.
+
+        Args:
+            one: Reads a single line; asked where the lines are not all sound, to say which is not.
+        Raises: as `decoded`.
+        """
+        try:
+            found = decoder.decode(b"[%b]" % self.records_jsonl.removesuffix(b"\n").replace(b"\n", b","))
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            found = []
+        return found if len(found) == self.rows else self._decoded(one, self.record_lines)
+
     def _decoded(self, decoder: "msgspec.json.Decoder[T]", lines: list[bytes]) -> list[T]:
         try:
             return [decoder.decode(line) for line in lines]
@@ -66,9 +79,11 @@ class GradedRows:
                 f"a record after row {self.first_row} cannot be read: {error}", where=self.source
             ) from error
 
-    @property
+    @cached_property
     def rows(self) -> int:
-        return len(self.record_lines)
+        whole = self.records_jsonl.removesuffix(b"\n")
+        # Not `count`, which looks at one byte at a time.
+        return len(whole) - len(whole.replace(b"\n", b"")) + 1 if whole else 0
 
 
 def encode_records(records: list[Record]) -> bytes:

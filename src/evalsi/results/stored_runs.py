@@ -17,8 +17,9 @@ class StoredRuns:
     def __init__(self, store: RunStore) -> None:
         self._store = store
 
-    def runs(self, *, labels: Mapping[str, str], limit: int | None = None) -> list[RunRow]:
-        return [row for row in self._store.runs() if labels.items() <= row.labels.items()][:limit]
+    def runs(self, *, labels: Mapping[str, str], name: str = "", limit: int | None = None) -> list[RunRow]:
+        fitting = (row for row in self._store.runs() if labels.items() <= row.labels.items())
+        return [row for row in fitting if name in ("", row.name)][:limit]
 
     def find(self, reference: str) -> RunRow:
         return self._store.find(reference)

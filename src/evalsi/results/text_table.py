@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
+from evalsi.core.figure import figure
 from evalsi.core.inert import printable
 from evalsi.schema import MetricKind, MetricSummary
 
@@ -11,8 +12,12 @@ COLUMNS = ("metric", "n", "mean", "95% CI", "skipped", "errors", "coverage")
 
 def as_text(summaries: Sequence[MetricSummary]) -> str:
     """An aligned table."""
-    rows = [_header(summaries), *(_cells(summary) for summary in summaries)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
+    return aligned([_header(summaries), *(_cells(summary) for summary in summaries)])
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Rows with their first column to the left and all others to the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join(
         "  ".join(
             cell.ljust(width) if column == 0 else cell.rjust(width)
@@ -22,19 +27,26 @@ def as_text(summaries: Sequence[MetricSummary]) -> str:
     )
 
 
+_TABLE = "border-collapse:collapse;font-variant-numeric:tabular-nums"
+_CELL = "padding:0.25em 0.75em;border-bottom:1px solid #8884;text-align:{}"
+"""A notebook brings no style of its own to a table, or one for tables of any content."""
+
+
 def as_html(summaries: Sequence[MetricSummary]) -> str:
     """A table element; every text is escaped."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in _header(summaries))
+    styles = [_CELL.format("left" if column == 0 else "right") for column in range(len(COLUMNS))]
+    head = "".join(
+        f'<th style="{style}">{escape(cell)}</th>' for style, cell in zip(styles, _header(summaries), strict=True)
+    )
     body = "".join(
         "<tr>"
         + "".join(
-            f'<td style="text-align:{"left" if column == 0 else "right"}">{escape(cell)}</td>'
-            for column, cell in enumerate(_cells(summary))
+            f'<td style="{style}">{escape(cell)}</td>' for style, cell in zip(styles, _cells(summary), strict=True)
         )
         + "</tr>"
         for summary in summaries
     )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def _header(summaries: Sequence[MetricSummary]) -> tuple[str, ...]:
@@ -45,14 +57,14 @@ def _header(summaries: Sequence[MetricSummary]) -> tuple[str, ...]:
 
 def _cells(summary: MetricSummary) -> tuple[str, ...]:
     interval = summary.ci
-    mean = "–" if summary.mean is None else f"{summary.mean:.4g}"
+    mean = f"{figure(summary.mean)} {summary.unit}".rstrip() if summary.mean is not None else figure(None)
     if summary.kind is MetricKind.LABEL:
         mean = " ".join(f"{label}:{count}" for label, count in sorted(summary.labels.items()))
     return (
         printable(summary.metric, one_line=True),
-        str(summary.n),
+        f"{summary.n:,}",
         printable(mean, one_line=True),
-        "–" if interval is None else f"[{interval.low:.4g}, {interval.high:.4g}]",
+        "–" if interval is None else f"[{figure(interval.low)}, {figure(interval.high)}]",
         str(summary.skipped),
         str(summary.errors),
         "–" if summary.coverage is None else f"{100 * summary.coverage:.0f}%",

@@ -4,16 +4,26 @@ A trial that errored leaves the count of its record: it is neither a pass nor a 
 scored trials has no value for k, is left out, and is counted.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import msgspec
-import numpy as np
 
 from evalsi.engine.columns import SCORED, EvaluatorColumns
 from evalsi.engine.summary import confidence_interval
 from evalsi.schema import MetricKind, MetricSummary, Record, TrialVariance
-from evalsi.stats import VarianceComponents, pass_rate, variance_components
+
+if TYPE_CHECKING:
+    from evalsi.stats import VarianceComponents
+
+_OVER_TRIALS = re.compile(r".\.pass[@^]\d+\Z", re.ASCII | re.DOTALL)
+
+
+def is_over_trials(metric: str) -> bool:
+    """Whether this names a metric that `TrialTally` adds, which looks at all trials of a record together."""
+    return _OVER_TRIALS.search(metric) is not None
 
 
 @dataclass(slots=True)
@@ -93,6 +103,8 @@ class TrialTally:
             if not metric.is_verdict:
                 continue
             for sign, kind in (("@", "any"), ("^", "all")):
+                from evalsi.stats import pass_rate
+
                 rate = pass_rate(metric.counts(), self._trials, kind, self._level)  # pyright: ignore[reportArgumentType]
                 notes = [rate.estimate.reason] if rate.estimate.reason else []
                 if rate.records_short:
@@ -120,6 +132,10 @@ class TrialTally:
         metric = self._metrics.get(summary.metric)
         if metric is None:
             return summary
+        import numpy as np
+
+        from evalsi.stats import variance_components
+
         scored = [each for each in metric.records.values() if each.scored]
         found = variance_components(
             np.array([each.scored for each in scored], dtype=np.int64),
@@ -146,7 +162,7 @@ class TrialTally:
         )
 
 
-def _in_words(found: VarianceComponents) -> str:
+def _in_words(found: "VarianceComponents") -> str:
     """What the variances say about asking more often and about asking about more."""
     share, by_trials, by_records = found.intraclass_correlation, found.narrowing(trials=2), found.narrowing(records=2)
     if share is None or by_trials is None or by_records is None:

@@ -29,6 +29,12 @@ class CheckedComponent:
     """Which of the evaluator's outputs counts; "" for the main one of an evaluator that declares none."""
     threshold: float
 
+    @property
+    def weight(self) -> float:
+        """What its value is multiplied with, also where the spec says nothing: 1, and for a gate 0."""
+        written = self.component.weight
+        return written if written is not None else 0.0 if self.component.gate else 1.0
+
 
 def check_spec(spec: RewardSpec) -> list[CheckedComponent]:
     """The components, ready to be bound.
@@ -44,7 +50,7 @@ def check_spec(spec: RewardSpec) -> list[CheckedComponent]:
     for place, name in enumerate(names):
         if name in names[:place]:
             problems.append(_problem(f"components[{place}].name", f"two components are called {name!r}", "name one"))
-    if checked and not any(one.component.weight for one in checked):
+    if checked and not any(one.weight for one in checked):
         problems.append(_problem("components", "every weight is 0, so every reward would be 0", "give one a weight"))
     _check_totals(spec, problems)
     if problems:
@@ -89,7 +95,7 @@ def _checked(place: int, component: RewardComponent, problems: list[InvalidSpecE
         definition.make_params(params)
     except EvalsiError as error:
         problems.append(_problem(f"{path}.params", error.message, error.hint))
-    if not isfinite(component.weight):
+    if component.weight is not None and not isfinite(component.weight):
         problems.append(_problem(f"{path}.weight", f"a finite number is needed, not {component.weight!r}"))
     counted = _output_of(path, component, definition, problems)
     return CheckedComponent(

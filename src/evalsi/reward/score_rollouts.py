@@ -11,17 +11,25 @@ import struct
 from collections import OrderedDict
 from collections.abc import Sequence
 from math import isnan, nan
+from typing import NamedTuple
 
 import msgspec
 
 from evalsi.core.errors import RewardFailedError
-from evalsi.engine.columns import CANCELLED, ERROR, SCORED, EvaluatorColumns
+from evalsi.engine.columns import CANCELLED, ERROR, SCORED, EvaluatorColumns, Note
 from evalsi.engine.evaluate import Evaluation, Lanes, RecordBatch
 from evalsi.engine.panel import Panel
 from evalsi.ports.closable import Closable
 from evalsi.ports.reply_cache import ReplyCache
 from evalsi.reward.reward_plan import GATE_FAILED, RewardPart, RewardPlan
-from evalsi.schema import Record, Reward, RewardComponentResult, RewardComponentStatus, RewardOnError
+from evalsi.schema import (
+    IsolationReport,
+    Record,
+    Reward,
+    RewardComponentResult,
+    RewardComponentStatus,
+    RewardOnError,
+)
 
 _BATCH = 256
 """Rollouts that one worker takes at a time."""
@@ -29,7 +37,17 @@ _KEPT_IN_MEMORY = 1 << 17
 """Rollouts whose values this process remembers beside the shared cache."""
 _SKIPPED_BY_GATE = RewardComponentResult(status=RewardComponentStatus.SKIPPED, reason=GATE_FAILED)
 
+_FENCES = msgspec.msgpack.Decoder(list[IsolationReport | None])
+
 Results = dict[str, RewardComponentResult]
+
+
+class _Kept(NamedTuple):
+    """What is remembered of a rollout: a value for each part, NaN for one that a gate kept from being measured."""
+
+    values: tuple[float, ...]
+    fences: tuple[IsolationReport | None, ...] | None
+    """How the programs of each part were fenced in; None where no part ran any."""
 
 
 class BatchScorer:
@@ -50,7 +68,7 @@ class BatchScorer:
         self._cache = cache
         self._fingerprint = plan.fingerprint().encode()
         self._packing = struct.Struct(f"<{len(plan.parts)}d")
-        self._memory: OrderedDict[bytes, tuple[float, ...]] = OrderedDict()
+        self._memory: OrderedDict[bytes, _Kept] = OrderedDict()
         self._stages = [_Stage(parts, panel) for parts in (plan.gates, plan.others) if parts]
 
     @property
@@ -78,11 +96,11 @@ class BatchScorer:
             keys.append(key)
             if key in known or key in missing:
                 continue
-            values = self._kept(key)
-            if values is None:
+            kept = self._kept(key)
+            if kept is None:
                 missing[key] = rollout
             else:
-                known[key] = self._results_of(values)
+                known[key] = self._results_of(kept)
         if missing:
             measured = await self._measure(list(missing.values()))
             for key, results in zip(missing, measured, strict=True):
@@ -130,18 +148,19 @@ class BatchScorer:
         content = msgspec.json.encode(msgspec.structs.replace(rollout, id="", provenance=None))
         return hashlib.sha256(self._fingerprint + content).digest()
 
-    def _kept(self, key: bytes) -> tuple[float, ...] | None:
+    def _kept(self, key: bytes) -> _Kept | None:
         if self._cache is None:
             return None
-        values = self._memory.get(key)
-        if values is not None:
-            return values
+        kept = self._memory.get(key)
+        if kept is not None:
+            return kept
         packed = self._cache.get(key.hex())
-        if packed is None or len(packed) != self._packing.size:
+        if packed is None or len(packed) < self._packing.size:
             return None
-        values = self._packing.unpack(packed)
-        self._remember(key, values)
-        return values
+        fences = packed[self._packing.size :]
+        kept = _Kept(self._packing.unpack_from(packed), tuple(_FENCES.decode(fences)) if fences else None)
+        self._remember(key, kept)
+        return kept
 
     def _keep(self, key: bytes, results: Results) -> None:
         """Keeps a rollout of which everything was measured, or everything until a gate failed."""
@@ -153,20 +172,24 @@ class BatchScorer:
             if result.value is None and result is not _SKIPPED_BY_GATE:
                 return
             values.append(nan if result.value is None else result.value)
-        self._remember(key, tuple(values))
-        self._cache.put(key.hex(), self._packing.pack(*values))
+        fences = tuple(results[part.name].isolation for part in self.plan.parts)
+        kept = _Kept(tuple(values), fences if any(fences) else None)
+        self._remember(key, kept)
+        packed = self._packing.pack(*values)
+        self._cache.put(key.hex(), packed if kept.fences is None else packed + msgspec.msgpack.encode(kept.fences))
 
-    def _remember(self, key: bytes, values: tuple[float, ...]) -> None:
-        self._memory[key] = values
+    def _remember(self, key: bytes, kept: _Kept) -> None:
+        self._memory[key] = kept
         if len(self._memory) > _KEPT_IN_MEMORY:
             self._memory.popitem(last=False)
 
-    def _results_of(self, values: tuple[float, ...]) -> Results:
+    def _results_of(self, kept: _Kept) -> Results:
+        fences = kept.fences or (None,) * len(kept.values)
         return {
             part.name: _SKIPPED_BY_GATE
             if isnan(value)
-            else RewardComponentResult(status=RewardComponentStatus.SCORED, value=value, cached=True)
-            for part, value in zip(self.plan.parts, values, strict=True)
+            else RewardComponentResult(status=RewardComponentStatus.SCORED, value=value, cached=True, isolation=fence)
+            for part, value, fence in zip(self.plan.parts, kept.values, fences, strict=True)
         }
 
 
@@ -224,9 +247,15 @@ def _result_of(columns: EvaluatorColumns, output: str, row: int) -> RewardCompon
                 status=RewardComponentStatus.SKIPPED, reason=f"the evaluator gave no {output or 'number'}"
             )
         why = note.explanations.get(column.output, "") if note is not None and column is not None else ""
-        return RewardComponentResult(status=RewardComponentStatus.SCORED, value=value, reason=why)
+        return RewardComponentResult(
+            status=RewardComponentStatus.SCORED, value=value, reason=why, isolation=_isolation(note)
+        )
     status = RewardComponentStatus.ERROR if outcome in (ERROR, CANCELLED) else RewardComponentStatus.SKIPPED
     reason = note.reason if note is not None else ""
     if note is not None and outcome == ERROR:
         reason = f"{note.error_kind.value}: {reason}"
-    return RewardComponentResult(status=status, reason=reason)
+    return RewardComponentResult(status=status, reason=reason, isolation=_isolation(note))
+
+
+def _isolation(note: Note | None) -> IsolationReport | None:
+    return note.isolation if note is not None else None

@@ -9,6 +9,7 @@ Order always holds: the n-th reward belongs to the n-th completion, and a rollou
 
 import asyncio
 import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -18,6 +19,7 @@ from evalsi.ports.reward_scorer import RewardScorer
 from evalsi.reward.rollouts import records_of
 from evalsi.schema import Record, Reward, RewardSpec
 from evalsi.settings import Settings
+from evalsi.wiring.evaluator_programs import know_evaluator_programs
 from evalsi.wiring.reward_spec import read_reward_spec
 from evalsi.wiring.rewarding import make_reward_scorer
 
@@ -50,8 +52,9 @@ def load(
 
     Raises: EvalsiError: one sentence on what is wrong with the spec; nothing was started.
     """
-    spec = source if isinstance(source, RewardSpec) else read_reward_spec(source)
     chosen = settings or Settings.from_environment()
+    know_evaluator_programs(chosen)
+    spec = source if isinstance(source, RewardSpec) else read_reward_spec(source)
     if server:
         if judge is not None:
             raise UsageError("a server asks its own judges", hint="name one of them in the spec: judge: NAME")
@@ -93,6 +96,7 @@ class LoadedReward:
         Raises: RewardFailedError: a part failed, and the spec says raise.
         """
         rewards = self.score(records_of(prompts, completions, columns, reference=self._scorer.reference_field))
+        _warn_where_none(rewards, columns)
         return [reward.total for reward in rewards]
 
     def score(self, rollouts: Sequence[Record]) -> list[Reward]:
@@ -112,7 +116,9 @@ class LoadedReward:
     async def acall(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """The totals, for a trainer that awaits its reward functions."""
         records = records_of(prompts, completions, columns, reference=self._scorer.reference_field)
-        return [reward.total for reward in await self.ascore(records)]
+        rewards = await self.ascore(records)
+        _warn_where_none(rewards, columns)
+        return [reward.total for reward in rewards]
 
     # For TRL
 
@@ -156,6 +162,21 @@ class LoadedReward:
         return self._loop
 
 
+def _warn_where_none(rewards: Sequence[Reward], columns: Mapping[str, Any]) -> None:
+    """Warns of a batch in which no rollout has a reward: a misspelt column masks all of a training, and nothing fails."""
+    if not rewards or any(reward.total is not None for reward in rewards):
+        return
+    without = (
+        f"{name}: {part.reason or part.status}" for name, part in rewards[0].components.items() if part.value is None
+    )
+    warnings.warn(
+        f"no rollout of a batch of {len(rewards)} has a reward; of the first, {'; '.join(without) or 'no part has a value'}"
+        f"; the columns are {', '.join(sorted(columns)) or 'none'}",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
 class _Latest:
     """The rewards of the batch that was scored last, so that the parts cost nothing beside the total."""
 
@@ -173,6 +194,7 @@ class _Latest:
                 field = self._reward.reference_field
                 self._rewards = self._reward.score(records_of(prompts, completions, columns, reference=field))
                 self._batch = batch
+                _warn_where_none(self._rewards, columns)
             return self._rewards
 
 

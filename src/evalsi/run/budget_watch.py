@@ -1,9 +1,10 @@
 """The limits of a run, looked at before every question: tokens, money, time."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from evalsi.core.clock import Clock
+from evalsi.judges.spend import Spend
 from evalsi.schema import Usage
 
 
@@ -18,20 +19,6 @@ class RunBudget:
     wall_clock_s: float | None = None
 
 
-@dataclass(slots=True)
-class _Used:
-    """Plain numbers, because every answer adds to them."""
-
-    answers: int = 0
-    unpriced: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_input_tokens: int = 0
-    reasoning_tokens: int = 0
-    requests: int = 0
-    cost_usd: float = 0.0
-
-
 class BudgetWatch:
     """Adds up what a run uses and says when a limit is reached. Work in flight is finished, so totals can exceed it."""
 
@@ -40,62 +27,39 @@ class BudgetWatch:
         self._clock = clock
         self._judges = judges
         self._started_s = clock.monotonic_s()
-        self._used = _Used()
-        self._judged_before = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
+        self._worked_before_s = 0.0
+        self._used = Spend()
+        """What the target used."""
+        self._judged_before = Spend()
         """What judges used in earlier tries at this run."""
+
+    def add_time_before(self, seconds: float) -> None:
+        """Counts the time that earlier tries at this run worked."""
+        self._worked_before_s += seconds
 
     def add(self, usage: Usage) -> None:
         """Counts one answer of the target. One that came out of a store used nothing."""
-        self.add_all((usage,))
+        self._used.add_answer(usage)
 
-    def add_all(self, usages: Iterable[Usage]) -> None:
-        """Counts many answers, as `add` does."""
-        used = self._used
-        for usage in usages:
-            if usage.cached:
-                continue
-            used.answers += 1
-            used.input_tokens += usage.input_tokens or 0
-            used.output_tokens += usage.output_tokens or 0
-            used.cached_input_tokens += usage.cached_input_tokens or 0
-            used.reasoning_tokens += usage.reasoning_tokens or 0
-            used.requests += usage.requests or 1
-            if usage.cost_usd is None:
-                used.unpriced += 1
-            else:
-                used.cost_usd += usage.cost_usd
+    def add_all(self, spent: Spend) -> None:
+        """Counts what answers of earlier tries took together."""
+        self._used.add_all(spent)
 
-    def add_judged_before(self, usage: Usage) -> None:
-        """Counts one verdict of an earlier try. One that came out of a cache used nothing."""
-        if usage.cached:
-            return
-        total = self._judged_before
-        self._judged_before = Usage(
-            input_tokens=(total.input_tokens or 0) + (usage.input_tokens or 0),
-            output_tokens=(total.output_tokens or 0) + (usage.output_tokens or 0),
-            cost_usd=(total.cost_usd or 0.0) + (usage.cost_usd or 0.0),
-        )
+    def add_judged_before(self, spent: Spend) -> None:
+        """Counts what verdicts of earlier tries took together."""
+        self._judged_before.add_all(spent)
 
     def add_failed(self, requests: int) -> None:
         """Counts the attempts of a question that got no answer. What they cost, the provider does not say."""
-        self._used.requests += requests
+        self._used.failed_calls += requests
 
     def total(self) -> Usage:
         """What the target used so far; no cost where no price was known."""
-        used = self._used
-        return Usage(
-            input_tokens=used.input_tokens,
-            output_tokens=used.output_tokens,
-            cached_input_tokens=used.cached_input_tokens,
-            reasoning_tokens=used.reasoning_tokens,
-            cost_usd=None if used.unpriced and used.unpriced >= used.answers else used.cost_usd,
-            requests=used.requests,
-            unpriced_requests=used.unpriced,
-        )
+        return self._used.as_usage()
 
     def reached(self) -> str | None:
         """The limit that is reached, in words; None while there is room."""
-        budget, tokens = self._budget, self._used.input_tokens + self._used.output_tokens
+        budget, tokens = self._budget, self._used.tokens
         if budget.target_tokens is not None and tokens >= budget.target_tokens:
             return f"the budget of {budget.target_tokens:,} target tokens is used up ({tokens:,})"
         return self.judging_ended()
@@ -105,14 +69,14 @@ class BudgetWatch:
         budget = self._budget
         if budget.judge_tokens is not None or budget.usd is not None:
             judges, before = self._judges() or Usage(), self._judged_before
-            judged = sum(each.input_tokens or 0 for each in (judges, before))
-            judged += sum(each.output_tokens or 0 for each in (judges, before))
+            judged = (judges.input_tokens or 0) + (judges.output_tokens or 0) + before.tokens
             if budget.judge_tokens is not None and judged >= budget.judge_tokens:
                 return f"the budget of {budget.judge_tokens:,} judge tokens is used up ({judged:,})"
-            spent = self._used.cost_usd + sum(each.cost_usd or 0.0 for each in (judges, before))
+            spent = self._used.known_usd + (judges.cost_usd or 0.0) + before.known_usd
             if budget.usd is not None and spent >= budget.usd:
                 return f"the budget of ${budget.usd:g} is used up (${spent:.4f})"
-        elapsed_s = self._clock.monotonic_s() - self._started_s
+        elapsed_s = self._clock.monotonic_s() - self._started_s + self._worked_before_s
         if budget.wall_clock_s is not None and elapsed_s >= budget.wall_clock_s:
-            return f"the budget of {budget.wall_clock_s:g} s is used up"
+            earlier = f", {self._worked_before_s:.3g} s of it by earlier tries" if self._worked_before_s else ""
+            return f"the budget of {budget.wall_clock_s:g} s is used up{earlier}"
         return None

@@ -14,7 +14,9 @@ import numpy as np
 from evalsi.core.content import text_of
 from evalsi.datasets import Dataset
 from evalsi.evaluators.binding import BoundEvaluator
-from evalsi.schema import Gate, MetricKind, Record, Usage
+from evalsi.run.gates.condition import GateCondition
+from evalsi.run.gates.figure_ask import described
+from evalsi.schema import Gate, GateStat, MetricKind, Record, Usage
 from evalsi.stats import Sensitivity, detectable_mean, detectable_paired_proportion, wilson
 
 SAMPLED_RECORDS = 200
@@ -22,6 +24,7 @@ SAMPLED_RECORDS = 200
 CHARACTERS_PER_TOKEN = 4
 OUTPUT_GUESS = (30, 400)
 """Tokens of an answer where nothing at all is known about it."""
+_WITH_INTERVAL = (GateStat.MEAN, GateStat.CI_LOW, GateStat.CI_HIGH, GateStat.PASS_AT_K, GateStat.PASS_HAT_K)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +40,10 @@ class Range:
 
 @dataclass(frozen=True, kw_only=True)
 class GateOutlook:
-    """What this many records can decide about a gate."""
+    """What this many records can decide about a gate, or about one figure of a gate that is a condition."""
 
-    gate: Gate
+    subject: str
+    """The gate's name, else its metric; for a condition its text, and the figure if it reads several."""
     width: float | None
     """Expected full width of the metric's interval, for a verdict at the gate's threshold."""
     detectable: float | None
@@ -100,7 +104,7 @@ def plan_run(
         for tokens_in, tokens_out in ((one_input.low, one_output.low), (one_input.high, one_output.high))
     ]
     usd = None if None in costs else Range(low=(costs[0] or 0.0) * calls, high=(costs[1] or 0.0) * calls)
-    outlooks = [_outlook(gate, facts.records, evaluators, level) for gate in gates]
+    outlooks = [outlook for gate in gates for outlook in _outlooks(gate, facts.records, evaluators, level)]
     return RunPlan(
         records=facts.records,
         trials=trials,
@@ -137,21 +141,41 @@ def _spread(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Range:
     return Range(low=float(np.quantile(values, 0.1)), high=float(np.quantile(values, 0.9)))
 
 
-def _outlook(gate: Gate, records: int, evaluators: Sequence[BoundEvaluator], level: float) -> GateOutlook:
+def _outlooks(gate: Gate, records: int, evaluators: Sequence[BoundEvaluator], level: float) -> list[GateOutlook]:
+    if not gate.cel:
+        return [_outlook(gate, gate.name or gate.metric, records, evaluators, level)]
+    subject = gate.name or gate.cel
+    condition = GateCondition(gate.cel)
+    # How many records a slice has is not known before the run, and a baseline's figures are there already.
+    open_asks = [ask for ask in condition.asks if ask.metric and not ask.slice and not ask.of_baseline]
+    found = [
+        _outlook(
+            Gate(metric=ask.metric, min=condition.thresholds.get(ask)),
+            subject if len(condition.asks) == 1 else f"{subject}: {described(ask)}",
+            records,
+            evaluators,
+            level,
+        )
+        for ask in open_asks
+        if ask.stat in _WITH_INTERVAL
+    ]
+    return found or [GateOutlook(subject=subject, width=None, detectable=None)]
+
+
+def _outlook(gate: Gate, subject: str, records: int, evaluators: Sequence[BoundEvaluator], level: float) -> GateOutlook:
     kind = _kind_of(gate.metric, evaluators)
-    if records < 2 or kind is not MetricKind.PROPORTION or gate.cel:
+    if records < 2 or kind is not MetricKind.PROPORTION:
         detectable = (
             None if gate.max_drop is None or records < 2 else detectable_mean(records, 0.3, _sensitivity(level))
         )
-        return GateOutlook(gate=gate, width=None, detectable=detectable)
+        return GateOutlook(subject=subject, width=None, detectable=detectable)
     threshold = gate.min if gate.min is not None else gate.max if gate.max is not None else 0.5
     share = min(max(threshold, 0.0), 1.0)
     interval = wilson(round(share * records), records, level)
     width = interval.width if interval is not None else None
     detectable = detectable_paired_proportion(records, 0.2, _sensitivity(level))
-    return GateOutlook(
-        gate=gate, width=width, detectable=detectable, warning=_warning(gate, records, width, detectable)
-    )
+    warning = _warning(gate, records, width, detectable)
+    return GateOutlook(subject=subject, width=width, detectable=detectable, warning=warning)
 
 
 def _warning(gate: Gate, records: int, width: float | None, detectable: float | None) -> str:

@@ -10,6 +10,7 @@ Kind = Literal[
     "bytes",
     "bool",
     "int32",
+    "uint32",
     "int64",
     "double",
     "enum",

@@ -2,7 +2,8 @@
 
 Every face reads through `decode` or `convert`, so a body, a spec and a file accept the same things: names in
 snake_case or lowerCamelCase, enums by word, full name or number, whole numbers as text, durations as "1.5s" or "5m".
-User data (metadata, parameters, keys of maps) is never renamed. An unknown field is always an error with its path.
+User data (metadata, parameters, keys of maps) is never renamed. An unknown field is an error with its path, but where a
+client reads what a server answered (`decode_known`): the server may be newer.
 
 Two forms are written. `encode_camel` writes standard proto3 JSON names with zeros, false and empty lists printed, so no
 client meets a missing bound; counts are numbers. `encode_file` writes what people read: snake_case, enums as words,
@@ -20,6 +21,7 @@ import msgspec
 
 from evalsi.schema import Content
 from evalsi.schema.json_reader import message_reader
+from evalsi.schema.known_fields import known_fields
 from evalsi.schema.message_check import check_message
 from evalsi.schema.schema_error import DEPTH_LIMIT, SchemaError
 
@@ -29,6 +31,7 @@ __all__ = [
     "check_message",
     "convert",
     "decode",
+    "decode_known",
     "encode_camel",
     "encode_file",
     "parse_json",
@@ -53,6 +56,19 @@ def decode(data: bytes | str, kind: type[StructT], *, at: str = "") -> StructT:
         check_message(found, at=at)
         return found
     return convert(parse_json(data), kind, at=at)
+
+
+def decode_known(data: bytes | str, kind: type[StructT]) -> StructT:
+    """As `decode`, without what this version does not know: fields at any depth, and members of enums.
+
+    Raises SchemaError.
+    """
+    try:
+        found: StructT = _decoder(kind).decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return convert(known_fields(parse_json(data), kind.__name__), kind)
+    check_message(found)
+    return found
 
 
 def parse_json(data: bytes | str) -> Any:

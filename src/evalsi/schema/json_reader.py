@@ -31,6 +31,9 @@ from evalsi.schema.schema_error import (
     wrong_type,
 )
 
+BARE = {"Content": "text", "EvaluatorRef": "ref", "RewardComponent": "ref"}
+"""Messages that a text alone stands for, by the field that it fills, in files and requests alike."""
+
 Reader = Callable[[Any, Path], Any]
 """From a plain JSON value and its path to the value of a field."""
 
@@ -56,11 +59,14 @@ def message_reader(type_name: str) -> Reader:
     groups = choice_groups(fields)
     only_choice = is_only_choice(fields)
     values = {field.name for field in fields if field.kind == "value" and field.shape == "optional"}
+    bare = BARE.get(type_name)
 
     def read(value: Any, path: Path) -> Any:
         if isinstance(value, kind):
             check_message(value, at=path)
             return value
+        if bare is not None and isinstance(value, str):
+            return kind(**{bare: value})
         if not isinstance(value, Mapping):
             raise wrong_type(path, f"an object ({type_name})", value)
         found: dict[str, Any] = {}
@@ -154,8 +160,8 @@ def _read_bool(value: Any, path: Path) -> bool:
     raise wrong_type(path, "true or false", value)
 
 
-def _integer_reader(bits: int) -> Reader:
-    bound = 1 << (bits - 1)
+def _integer_reader(bits: int, *, signed: bool = True) -> Reader:
+    least, bound = (-(1 << (bits - 1)), 1 << (bits - 1)) if signed else (0, 1 << bits)
 
     def read_integer(value: Any, path: Path) -> int:
         number: int | None = None
@@ -167,8 +173,8 @@ def _integer_reader(bits: int) -> Reader:
             number = int(value)
         if number is None:
             raise wrong_type(path, "an integer", value)
-        if not -bound <= number < bound:
-            raise SchemaError(path, f"{place(path)} must fit {bits} bits, from {-bound} to {bound - 1}")
+        if not least <= number < bound:
+            raise SchemaError(path, f"{place(path)} must fit {bits} bits, from {least} to {bound - 1}")
         return number
 
     return read_integer
@@ -235,7 +241,7 @@ def _json_value(value: Any, path: Path, depth: int) -> Any:
 
 
 def _enum_reader(kind: type[SchemaEnum]) -> Reader:
-    words = [member.value for member in kind if member.number]
+    words = kind.offered_words()
 
     def read_enum(value: Any, path: Path) -> SchemaEnum:
         if isinstance(value, str):
@@ -263,6 +269,7 @@ _READERS: dict[str, Reader] = {
     "bytes": _read_bytes,
     "bool": _read_bool,
     "int32": _integer_reader(32),
+    "uint32": _integer_reader(32, signed=False),
     "int64": _integer_reader(64),
     "double": _read_double,
     "value": _read_value,

@@ -7,6 +7,7 @@ gRPC, gRPC-Web, Connect, REST, the gate and the OpenAPI document are all built f
 from typing import NamedTuple
 
 from evalsi.schema.generated.method_table import METHODS as TABLE
+from evalsi.schema.generated.method_table import SANDBOX_METHODS as SANDBOX_TABLE
 
 
 class Method(NamedTuple):
@@ -32,8 +33,17 @@ class Method(NamedTuple):
     """What a REST body is: "*" for the whole request, else the field that it fills; empty for none."""
     raw: str
     """For a stream of bytes: the field whose pieces are the body of the REST request or answer."""
+    raw_type: str
+    """The media type of such an answer; empty for JSON Lines."""
+    also: str
+    """Another path that leads here with the same verb; empty for none."""
     action: str
     """What a caller must be allowed to do: "runs.create"."""
+
+    @property
+    def is_upload(self) -> bool:
+        """Whether its request over REST is a file; what comes of it is answered as made, 201."""
+        return self.client_streams and bool(self.raw)
 
     @property
     def full_name(self) -> str:
@@ -42,4 +52,6 @@ class Method(NamedTuple):
 
 
 METHODS = tuple(Method(*entry) for entry in TABLE)
-"""Every method, in the order of the source."""
+"""Every method of the server, in the order of the source."""
+SANDBOX_METHODS = tuple(Method(*entry) for entry in SANDBOX_TABLE)
+"""Every method of a host of sandboxes, which is a protocol and a program of its own."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message as WireMessage
 
 StructT = TypeVar("StructT", bound=msgspec.Struct)
-PACKAGE = "evalsi.v1alpha1"
-"""Package of every message and service on the wire."""
 
 
 def encode(value: msgspec.Struct) -> bytes:
@@ -74,7 +72,9 @@ def message_class(kind: type[msgspec.Struct]) -> "type[WireMessage]":
     """Protobuf's class for a Struct type."""
     from google.protobuf.message_factory import GetMessageClass
 
-    return GetMessageClass(pool().FindMessageTypeByName(f"{PACKAGE}.{kind.__name__}"))
+    from evalsi.schema.wire.to_wire import FULL_NAMES
+
+    return GetMessageClass(pool().FindMessageTypeByName(FULL_NAMES[kind.__name__]))
 
 
 @cache

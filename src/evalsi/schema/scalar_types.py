@@ -11,6 +11,9 @@ import msgspec
 Int32: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 """A whole number that fits 32 bits."""
 
+Uint32: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
+"""A whole number from 0 that fits 32 bits."""
+
 Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 """A whole number that fits 64 bits."""
 

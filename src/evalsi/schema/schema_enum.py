@@ -7,6 +7,11 @@ msgspec reads the word or the full protobuf name (`"OUTCOME_SCORED"`) in any cas
 import enum
 from typing import Self
 
+_ALSO = {"RewardOnError": {"MASK": "NONE"}}
+"""Other words for members, by enum: what a trainer does with the rollout, for what the rollout then has."""
+_NOT_OFFERED = {"RewardOnError": ("ZERO",)}
+"""Members that are read and then refused with the reason; no message offers them."""
+
 
 class SchemaEnum(enum.StrEnum):
     _value_: str
@@ -29,8 +34,16 @@ class SchemaEnum(enum.StrEnum):
         return next((member for member in members if member.number == number), members[0])
 
     @classmethod
+    def offered_words(cls) -> list[str]:
+        """The words that a message offers to somebody who wrote a wrong one."""
+        hidden = _NOT_OFFERED.get(cls.__name__, ())
+        also = [word.lower() for word in _ALSO.get(cls.__name__, {})]
+        return [member.value for member in cls if member.number and member.name not in hidden] + also
+
+    @classmethod
     def _missing_(cls, value: object) -> Self | None:
         if not isinstance(value, str):
             return None
         folded = value.upper().replace("-", "_")
+        folded = _ALSO.get(cls.__name__, {}).get(folded, folded)
         return next((member for member in cls if folded in (member.name, member.proto_name)), None)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
-from evalsi.schema.field import Field
+from evalsi.schema.field import Field, fields_of
 
 DEPTH_LIMIT = 100
 """Levels of lists and objects a document may have; deeper ones are refused rather than risking the stack."""
@@ -66,6 +66,15 @@ def unknown_field(path: Path, key: object, fields: tuple[Field, ...]) -> SchemaE
     if near:
         nearest = names[near[0]]
         return SchemaError(here, f"unknown field {path_text(here)}; did you mean {nearest}?", nearest=nearest)
+    inside = [
+        field.json_name if camel else field.name
+        for field in fields
+        if (field.kind, field.shape) == ("message", "optional")
+        and any(_folded(each.name) == _folded(str(key)) for each in fields_of(field.type_name))
+    ]
+    if len(inside) == 1:
+        at = path_text((path, inside[0]))
+        return SchemaError(here, f"unknown field {path_text(here)}; it belongs in {at}")
     known = ", ".join(names.values()) or "no fields"
     return SchemaError(here, f"unknown field {path_text(here)}; known here: {known}")
 

@@ -11,7 +11,7 @@ import msgspec
 
 import evalsi.schema as types
 from evalsi.schema.field import Field, fields_of
-from evalsi.schema.json_reader import value_reader
+from evalsi.schema.json_reader import BARE, value_reader
 from evalsi.schema.message_check import check_group, choice_groups, is_only_choice
 from evalsi.schema.schema_error import (
     DEPTH_LIMIT,
@@ -41,6 +41,8 @@ def read_thoroughly(value: Any, kind: type[StructT], *, at: str = "") -> tuple[S
 
 
 def _message(value: Any, name: str, path: Path, problems: list[SchemaError], depth: int) -> Any:
+    if name in BARE and isinstance(value, str):
+        return getattr(types, name)(**{BARE[name]: value})
     if not isinstance(value, Mapping):
         problems.append(wrong_type(path, f"an object ({name})", value))
         return None

@@ -11,6 +11,7 @@ import msgspec
 
 from evalsi.core.carried_error import CarriedError
 from evalsi.core.errors import EvalsiError, UsageError
+from evalsi.core.own_traces import span, traceparent
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import manifest_of
@@ -38,6 +39,8 @@ class GradeCall(msgspec.Struct, tag="grade", array_like=True):
     """The judges that the caller may name."""
     project: str = ""
     """Whose judges' use it is."""
+    traceparent: str = ""
+    """The span in which it was asked for."""
 
 
 class CatalogCall(msgspec.Struct, tag="catalog", array_like=True):
@@ -90,7 +93,9 @@ def grade_call(
 ) -> bytes:
     """The bytes a worker takes for a `GradeCall`. Raises: UsageError: a number in it has more than 64 bits."""
     try:
-        return msgspec.msgpack.encode(GradeCall(records, list(evaluators), judge, dict(judges or {}), project))
+        return msgspec.msgpack.encode(
+            GradeCall(records, list(evaluators), judge, dict(judges or {}), project, traceparent())
+        )
     except OverflowError:
         raise UsageError(
             "a whole number in the records or params has more than 64 bits", hint="send it as text"
@@ -107,10 +112,11 @@ async def answer_call(body: bytes, tools: GradingTools) -> bytes:
     try:
         if isinstance(call, CatalogCall):
             return msgspec.msgpack.encode(_catalog())
-        judges = tools.lend(judges_wanted(call.evaluators, call.judge), call.judges)
-        panel = bind_panel(call.evaluators, judges, judge=call.judge, limits=tools.limits)
-        grading = await grade_records(panel, call.records)
-        return msgspec.msgpack.encode(GradeAnswer(packed_grading(grading), tools.spent(call.project) or None))
+        with span("grade", {"evalsi.records": len(call.records)}, parent=call.traceparent):
+            judges = tools.lend(judges_wanted(call.evaluators, call.judge), call.judges)
+            panel = bind_panel(call.evaluators, judges, judge=call.judge, limits=tools.limits)
+            grading = await grade_records(panel, call.records)
+            return msgspec.msgpack.encode(GradeAnswer(packed_grading(grading), tools.spent(call.project) or None))
     except EvalsiError as error:
         return msgspec.msgpack.encode(CarriedError.of(error))
 

@@ -13,13 +13,15 @@ import msgspec
 
 from evalsi.core.canonical import digest
 from evalsi.core.clock import Clock
-from evalsi.core.errors import InvalidDataError, UnknownNameError
+from evalsi.core.errors import InvalidDataError
+from evalsi.core.meanwhile import load_meanwhile
 from evalsi.datasets import Dataset
 from evalsi.engine.evaluate import Evaluation, RecordBatch
-from evalsi.engine.summary import SummaryBuilder, SummaryPlan
+from evalsi.engine.summary import LOADED_LATER, SummaryBuilder, SummaryPlan
 from evalsi.ports.run_store import RunStore
+from evalsi.results.check_cluster_key import check_cluster_key
 from evalsi.results.graded_run import GradedRun
-from evalsi.results.portions import portions
+from evalsi.results.portions import Pace, portions
 from evalsi.results.recorder import Progress, RunRecorder, Work
 from evalsi.schema import DatasetManifest, JudgeManifest, Record, RunManifest
 from evalsi.score.grader import Grader
@@ -54,6 +56,8 @@ class ScoreJob:
     close: Callable[[], Awaitable[None]] | None = None
     """Releases connections; awaited in the event loop that used them."""
     stopped: Callable[[], bool] = lambda: False
+    later: Sequence[str] = ()
+    """Modules that whoever began the job needs at its end; loaded while it waits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +85,7 @@ def score_dataset_now(job: ScoreJob) -> Scored:
     if not isinstance(grader, Evaluation) or grader.waits or job.close is not None:
         return asyncio.run(_drive(job, recorder))
     with recorder:
-        for graded in grader.grade_now(batches_to_grade(job, recorder.stored)):
+        for graded in grader.grade_now(batches_to_grade(job, recorder.stored, Pace(COMPUTING_BATCH_ROWS))):
             recorder.keep(graded)
         return _scored(recorder, recorder.finish([] if recorder.cut_short else grader.finish_now()))
 
@@ -93,12 +97,18 @@ async def score_dataset(job: ScoreJob) -> Scored:
 
 async def _drive(job: ScoreJob, recorder: RunRecorder) -> Scored:
     grader = job.grader
+    loading = asyncio.create_task(load_meanwhile((*LOADED_LATER, *job.later)))
     try:
         with recorder:
-            async for graded in grader.grade(batches_to_grade(job, recorder.stored)):
-                recorder.keep(graded)
+            pace = Pace(WAITING_BATCH_ROWS)
+            async for graded in grader.grade(batches_to_grade(job, recorder.stored, pace)):
+                # In a thread: the disk takes milliseconds to be sure, and meanwhile others ask and are answered.
+                await asyncio.to_thread(recorder.write, graded)
+                recorder.count(graded)
+                pace.learn(len(graded.records), graded.computed_s)
             return _scored(recorder, recorder.finish([] if recorder.cut_short else await grader.finish()))
     finally:
+        loading.cancel()
         if job.close is not None:
             await job.close()
 
@@ -133,7 +143,8 @@ def start_recording(job: ScoreJob) -> RunRecorder:
     facts = job.dataset.scan()
     if facts.records == 0:
         raise InvalidDataError("the dataset has no record", where=job.dataset.name)
-    _check_cluster_key(job, facts.columns)
+    mapped = job.manifest.dataset.mapping if job.manifest.dataset is not None else {}
+    check_cluster_key(job.dataset, facts.columns, job.plan.cluster_by, list(mapped))
     dataset = msgspec.structs.replace(
         job.manifest.dataset or DatasetManifest(),
         sha256=facts.digest.removeprefix("sha256:"),
@@ -143,7 +154,9 @@ def start_recording(job: ScoreJob) -> RunRecorder:
     work = Work(
         store=job.store,
         clock=job.clock,
-        manifest=msgspec.structs.replace(job.manifest, dataset=dataset),
+        manifest=msgspec.structs.replace(
+            job.manifest, dataset=dataset, warnings=[*job.manifest.warnings, *facts.warnings()]
+        ),
         fingerprint=fingerprint_of(job, facts.digest),
         total=facts.records,
         resume=job.resume,
@@ -154,24 +167,14 @@ def start_recording(job: ScoreJob) -> RunRecorder:
     return RunRecorder(work, SummaryBuilder(job.grader.evaluators, plan))
 
 
-def _check_cluster_key(job: ScoreJob, columns: Sequence[str]) -> None:
-    """Refuses a key that no record can carry; where `metadata` is a column of its own, its keys are not known yet."""
-    path = job.plan.cluster_by
-    if path is None or "metadata" in columns:
-        return
-    mapped = job.manifest.dataset.mapping if job.manifest.dataset is not None else {}
-    known = {*columns, *(target.removeprefix("metadata.") for target in mapped)}
-    if path.removeprefix("metadata.").partition(".")[0] not in known:
-        raise UnknownNameError("column to cluster by", path, known, where=job.dataset.name)
-
-
-def batches_to_grade(job: ScoreJob, stored: Mapping[int, int]) -> Iterator[RecordBatch]:
+def batches_to_grade(job: ScoreJob, stored: Mapping[int, int], pace: Pace) -> Iterator[RecordBatch]:
     """The batches that are still to be graded; those that an earlier try graded are only observed.
 
     Args:
         stored: Rows by first row of the batches that are there.
+        pace: Told how long batches take, where that decides how large they are.
     """
-    rows = _batch_rows(job.grader)
+    rows = _batch_rows(job.grader, pace)
     for portion in portions(job.dataset.records(), stored, rows):
         batch = RecordBatch(portion.first_row, portion.items)
         if portion.is_stored:
@@ -180,7 +183,9 @@ def batches_to_grade(job: ScoreJob, stored: Mapping[int, int]) -> Iterator[Recor
             yield batch
 
 
-def _batch_rows(grader: Grader) -> int:
+def _batch_rows(grader: Grader, pace: Pace) -> Callable[[], int]:
     if not isinstance(grader, Evaluation):
-        return SENT_BATCH_ROWS
-    return WAITING_BATCH_ROWS if grader.waits else COMPUTING_BATCH_ROWS
+        return lambda: SENT_BATCH_ROWS
+    if grader.isolates:
+        return pace.rows
+    return lambda: WAITING_BATCH_ROWS if grader.waits else COMPUTING_BATCH_ROWS

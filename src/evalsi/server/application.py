@@ -7,13 +7,14 @@ calls by name, then what others mounted.
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import msgspec
 
+from evalsi.access.caller import EVERY_PROJECT
+from evalsi.access.gate import require
 from evalsi.core.errors import EvalsiError, ForbiddenError, suggestion
 from evalsi.schema.schema_error import SchemaError
-from evalsi.server.api_page import api_page
+from evalsi.server.api_page import OPENAPI, api_page
 from evalsi.server.calls import Door
 from evalsi.server.exchange import ClientGoneError, Exchange, Receive, Scope, Send
 from evalsi.server.fault import Fault, fault_of
@@ -24,7 +25,6 @@ from evalsi.server.rest_routes import RestRoutes
 from evalsi.server.rpc_over_http import RpcOverHttp
 from evalsi.server.served_method import ServedMethod
 
-OPENAPI = Path(__file__).parent.parent / "schema" / "openapi.json"
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -38,18 +38,22 @@ class Readiness:
 
 @dataclass(kw_only=True)
 class Application:
-    """An ASGI application for HTTP/1.1."""
+    """An ASGI application for HTTP/1.1 and HTTP/2."""
 
     door: Door
     served: list[ServedMethod]
     readiness: Readiness
     pages: OwnPages
+    shows_metrics: bool = False
+    """Whether `/metrics` is shown to everybody, also where callers are asked who they are."""
     most_bytes: int = 64 << 20
     """Largest body of a request, packed or not."""
     most_upload_bytes: int = 4 << 30
     """Largest body of a file."""
     mounts: Mapping[str, App] = field(default_factory=dict[str, App])
     """Other applications by the beginning of their paths, for example "/ui/"."""
+    posts: Mapping[str, App] = field(default_factory=dict[str, App])
+    """Other applications for what is posted to exactly these paths, which for other verbs may be addresses of the schema."""
 
     def __post_init__(self) -> None:
         self._rest = Rest(self.door, RestRoutes(self.served))
@@ -72,6 +76,10 @@ class Application:
             self.pages.check(exchange.method, scope["headers"])
         except ForbiddenError as error:
             await answer_fault(exchange, fault_of(error))
+            return
+        posted = self.posts.get(path) if exchange.method == "POST" else None
+        if posted is not None:
+            await posted(scope, receive, send)
             return
         for beginning, app in self.mounts.items():
             if path.startswith(beginning):
@@ -122,6 +130,11 @@ class Application:
         await exchange.answer(503 if missing else 200, body, headers=headers)
 
     async def _metrics(self, exchange: Exchange) -> None:
+        if not self.shows_metrics:
+            caller = await self.door.authenticator.authenticate(
+                exchange.headers, request_id=exchange.request_id, source=exchange.source
+            )
+            require(caller, "metrics.read", EVERY_PROJECT)
         # In a thread, since some measures ask the store.
         await exchange.answer(200, await asyncio.to_thread(self.door.measures.text), METRICS_TYPE)
 

@@ -15,12 +15,15 @@ import msgspec
 
 from evalsi.access.authenticator import Authenticator
 from evalsi.access.caller import Caller
-from evalsi.core.errors import CallDeadlineError, EvalsiError, OverloadedError, UnimplementedError
+from evalsi.core.errors import CallDeadlineError, EvalsiError, OverloadedError
+from evalsi.core.own_traces import span
 from evalsi.schema.schema_error import SchemaError
 from evalsi.server.answer import QuickAnswer
+from evalsi.server.exchange import ClientGoneError
 from evalsi.server.fault import OUR_FAULT, fault_of
 from evalsi.server.idempotency import IdempotentAnswers
 from evalsi.server.journal import Journal
+from evalsi.server.late_service import not_served
 from evalsi.server.measures import Measures
 from evalsi.server.served_method import ServedMethod
 
@@ -63,7 +66,8 @@ class Door:
     admission: Admission
     measures: Measures
     journal: Journal
-    kept: IdempotentAnswers
+    kept: IdempotentAnswers | None = None
+    """Answers by the key of their request; None where no call is worth keeping."""
     most_calls: int = 1024
     """Calls under way at once; a further one is refused at once rather than left to wait."""
     longest_call_s: float = 600.0
@@ -74,12 +78,12 @@ class Door:
         self, served: ServedMethod, request: msgspec.Struct, arrival: Arrival
     ) -> msgspec.Struct | QuickAnswer:
         """Makes a call with one request and one answer. Raises: EvalsiError, SchemaError: what to tell the caller."""
-        async with self._watched(served, arrival) as course:
+        async with self._watched(served.short_name, arrival) as course:
             caller = await self._enter(course, arrival)
             await self.admission.admit(caller, served.short_name, request)
             work = _within(self._deadline_s(arrival), _code_of(served), request, caller)
             key = arrival.headers.get("idempotency-key", "")
-            if not key or served.method.safe:
+            if self.kept is None or not key or served.method.safe:
                 return await work
             return await self.kept.answer(served, caller.principal, key, request, work)
 
@@ -87,7 +91,7 @@ class Door:
         self, served: ServedMethod, requests: AsyncIterator[msgspec.Struct], arrival: Arrival
     ) -> msgspec.Struct | QuickAnswer:
         """Makes a call with a stream of requests and one answer."""
-        async with self._watched(served, arrival) as course:
+        async with self._watched(served.short_name, arrival) as course:
             caller = await self._enter(course, arrival)
             admitted = self._admitted(served, requests, caller)
             async with aclosing(admitted):
@@ -97,7 +101,7 @@ class Door:
         self, served: ServedMethod, requests: AsyncIterator[msgspec.Struct] | msgspec.Struct, arrival: Arrival
     ) -> AsyncGenerator[msgspec.Struct]:
         """Makes a call with a stream of answers."""
-        async with self._watched(served, arrival) as course:
+        async with self._watched(served.short_name, arrival) as course:
             caller = await self._enter(course, arrival)
             if isinstance(requests, msgspec.Struct):
                 await self.admission.admit(caller, served.short_name, requests)
@@ -107,6 +111,15 @@ class Door:
             async with aclosing(answers):
                 async for one in answers:
                     yield one
+
+    @asynccontextmanager
+    async def entered(self, name: str, arrival: Arrival) -> AsyncGenerator[Caller]:
+        """Surrounds a call that no method of the schema stands for, and whose admission is its own; gives the caller.
+
+        Raises: as `answer`.
+        """
+        async with self._watched(name, arrival) as course:
+            yield await self._enter(course, arrival)
 
     async def _admitted(
         self, served: ServedMethod, requests: AsyncIterator[msgspec.Struct], caller: Caller
@@ -135,13 +148,15 @@ class Door:
         return self.longest_call_s if arrival.deadline_s is None else min(arrival.deadline_s, self.longest_call_s)
 
     @asynccontextmanager
-    async def _watched(self, served: ServedMethod, arrival: Arrival) -> AsyncGenerator[_Course]:
+    async def _watched(self, name: str, arrival: Arrival) -> AsyncGenerator[_Course]:
         course = _Course()
         self.under_way.add(course)
         self.measures.in_flight.inc()
+        attributes = {"rpc.system": arrival.protocol, "rpc.method": name, "request.id": arrival.request_id}
         try:
-            yield course
-        except (asyncio.CancelledError, GeneratorExit):
+            with span(name, attributes, parent=arrival.headers.get("traceparent", ""), is_call=True):
+                yield course
+        except (asyncio.CancelledError, GeneratorExit, ClientGoneError):
             course.code = "cancelled"
             raise
         except (EvalsiError, SchemaError) as error:
@@ -149,17 +164,17 @@ class Door:
             raise
         except Exception as error:
             course.code = "error"
-            self.journal.crash(error, method=served.short_name, request_id=arrival.request_id)
+            self.journal.crash(error, method=name, request_id=arrival.request_id)
             raise EvalsiError(OUR_FAULT) from error
         finally:
             self.under_way.discard(course)
             self.measures.in_flight.dec()
             seconds = perf_counter() - course.started_s
-            self.measures.count(served.short_name, arrival.protocol, course.code, seconds)
+            self.measures.count(name, arrival.protocol, course.code, seconds)
             self.journal.note(
                 "info",
                 "call",
-                method=served.short_name,
+                method=name,
                 protocol=arrival.protocol,
                 code=course.code,
                 seconds=round(seconds, 6),
@@ -171,7 +186,7 @@ class Door:
 
 def _code_of(served: ServedMethod) -> Any:
     if served.call is None:
-        raise UnimplementedError(f"{served.short_name} is not served by this version")
+        raise not_served(served.short_name)
     return served.call
 
 

@@ -10,6 +10,7 @@ import re
 import secrets
 import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -28,6 +29,9 @@ THREAD_FROM_BYTES = 1 << 18
 """Answers longer than this are packed in a thread, so that other calls go on."""
 IDLE_S = 30.0
 """Seconds a client may take between two pieces of a body."""
+_DRAIN_BYTES = 4 << 20
+"""A refused body of this size is read to its end and thrown away, so that the client hears why."""
+_DRAIN_S = 5.0
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}\Z")
 _STREAM_PIECE = 1 << 16
 
@@ -37,7 +41,7 @@ class ClientGoneError(Exception):
 
 
 class Exchange:
-    """A request that came in over HTTP/1.1, and the way to answer it."""
+    """A request that came in over HTTP, and the way to answer it."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, *, most_bytes: int) -> None:
         self._scope = scope
@@ -54,6 +58,10 @@ class Exchange:
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
         self.request_id = request_id_of(self.headers)
+
+    def allow(self, most_bytes: int) -> None:
+        """Takes a body up to that size, for somebody who is known by now. Nothing of it may have been read."""
+        self._most_bytes = most_bytes
 
     @cached_property
     def raw_path(self) -> str:
@@ -110,6 +118,27 @@ class Exchange:
         parts = [piece async for piece in self.pieces()]
         packed = parts[0] if len(parts) == 1 else b"".join(parts)
         return unpacked(packed, self.headers.get("content-encoding", ""), most_bytes=self._most_bytes)
+
+    async def headers_of_refusal(self) -> list[tuple[str, str]]:
+        """What an answer to a refused request says of the connection, which cannot be used again where its body was not read.
+
+        A small rest of the body is read first and thrown away: who still sends would see a broken connection, and no answer.
+        """
+        await self._drain()
+        return [] if self.whole else [("connection", "close")]
+
+    async def _drain(self) -> None:
+        declared = self.headers.get("content-length", "")
+        is_small = declared.isdigit() and int(declared) <= _DRAIN_BYTES
+        if not is_small or "expect" in self.headers:  # who asks first has sent nothing yet
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_DRAIN_S):
+                while not self.whole:
+                    message = await self._receive()
+                    if message["type"] == "http.disconnect":
+                        return
+                    self.whole = not message.get("more_body", False)
 
     async def until_gone(self) -> None:
         """Returns when the client has hung up. To be called when the request is whole."""

@@ -1,7 +1,8 @@
 """What a caller is told about a call that failed: one fault, in the words of each protocol.
 
 Its own module because REST, Connect and gRPC must tell the same. What always holds: the statuses come from the error
-tree, and what is no error of the tree is told as our own fault without its text, which may hold anything.
+tree; no path of this machine and no advice for its command line is told; and what is no error of the tree is told as our
+own fault without its text, which may hold anything.
 """
 
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import msgspec
 
 from evalsi.core.errors import NO_ROOM, EvalsiError, OverloadedError, StoreError, UsageError
+from evalsi.core.outward_words import outward_words, without_paths
 from evalsi.schema.schema_error import SchemaError
 
 CONNECT_CODES = {
@@ -75,7 +77,7 @@ def fault_of(error: BaseException) -> Fault:
                 http_status=error.http_status,
                 grpc_status=error.grpc_status(),
                 code=error.code,
-                message=str(error),
+                message=outward_words(error),
                 retry_after_s=error.retry_after_s,
             )
         case EvalsiError():
@@ -83,8 +85,8 @@ def fault_of(error: BaseException) -> Fault:
                 http_status=error.http_status,
                 grpc_status=error.grpc_status(),
                 code=error.code,
-                message=str(error),
-                field=error.where or "" if isinstance(error, UsageError) else "",
+                message=outward_words(error),
+                field=without_paths(error.where or "") if isinstance(error, UsageError) else "",
                 retry_after_s=1.0 if error.http_status == 503 else None,
             )
         case OSError() if error.errno in NO_ROOM:

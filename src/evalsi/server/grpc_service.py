@@ -1,10 +1,11 @@
-"""gRPC: every method, reflection and health, on a socket that only the port in front reaches.
+"""gRPC: every method, reflection and health, on a socket that only the port in front reaches, or on an address of its own.
 
 Messages cross as bytes and become Structs through the generated wire code, so no runtime type of protobuf is seen by a
 service. What always holds: a fault is told as the status of the error tree, with our sentence as its details.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+import errno
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from typing import Any, TypeAlias, cast
 
@@ -23,7 +24,6 @@ from evalsi.server.answer import QuickAnswer, message_of
 from evalsi.server.calls import Arrival, Door
 from evalsi.server.exchange import request_id_of
 from evalsi.server.fault import fault_of
-from evalsi.server.pipe_names import PipeNames
 from evalsi.server.served_method import ServedMethod
 
 _Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
@@ -35,22 +35,34 @@ NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
 class GrpcService:
-    """A gRPC server on a unix socket.
+    """A gRPC server.
 
     Args:
-        names: Names of the pipes that lead to it.
+        source_of: Who made a call, given gRPC's context of it: an address, or a name that was proven.
         most_bytes: Largest message that is taken.
+        others: Handlers of methods that are not of the schema.
     """
 
-    def __init__(self, door: Door, served: Sequence[ServedMethod], names: PipeNames, *, most_bytes: int) -> None:
+    def __init__(
+        self,
+        door: Door,
+        served: Sequence[ServedMethod],
+        source_of: Callable[[Any], str],
+        *,
+        most_bytes: int,
+        others: Sequence[grpc.GenericRpcHandler] = (),
+    ) -> None:
         self._door = door
-        self._pipe_names = names
+        self._source_of = source_of
         self._names = sorted({one.method.service for one in served})
         self._server = grpc.aio.server(
             options=[
                 ("grpc.max_receive_message_length", most_bytes),
                 ("grpc.max_send_message_length", -1),
                 ("grpc.so_reuseport", 0),
+                # Windows that grow by themselves would let every client of a flood have megabytes in flight.
+                ("grpc.http2.bdp_probe", 0),
+                ("grpc.http2.lookahead_bytes", 1 << 20),
             ]
         )
         self._health: Any = cast("Any", health).aio.HealthServicer()
@@ -58,13 +70,28 @@ class GrpcService:
         for name in self._names:
             handlers = {one.method.name: self._handler(one) for one in served if one.method.service == name}
             self._add(name, handlers)
+        self._server.add_generic_rpc_handlers(tuple(others))
         self._add_reflection()
 
-    async def start(self, socket_path: str) -> None:
-        self._server.add_insecure_port(f"unix:{socket_path}")
+    async def start(self, address: str, credentials: "grpc.ServerCredentials | None" = None) -> int:
+        """Listens; the port, where there is one.
+
+        Args:
+            address: "unix:path" or "host:port".
+            credentials: For TLS; None for none.
+        Raises: OSError: the address cannot be listened on.
+        """
+        try:
+            if credentials is None:
+                port = self._server.add_insecure_port(address)
+            else:
+                port = self._server.add_secure_port(address, credentials)
+        except RuntimeError as error:
+            raise OSError(errno.EADDRNOTAVAIL, str(error)) from None
         await self._server.start()
         for name in ("", *self._names):
             await self._health.set(name, SERVING)
+        return port
 
     async def stop(self, grace_s: float) -> None:
         """Takes no more calls and waits `grace_s` seconds for those under way."""
@@ -142,7 +169,7 @@ class GrpcService:
             headers=headers,
             request_id=request_id_of(headers),
             protocol="grpc",
-            source=self._pipe_names.source_of(context.peer()),
+            source=self._source_of(context),
             deadline_s=context.time_remaining(),
         )
 

@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from evalsi.core.errors import UnauthenticatedError
+from evalsi.core.errors import CredentialDeniedError, UnauthenticatedError
 from evalsi.core.version import __version__
 from evalsi.ports.worker_pool import PoolState
 
@@ -19,9 +19,14 @@ _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 
 
 
 class Measures:
-    """What `/metrics` shows. `registry` takes collectors of other parts too."""
+    """What `/metrics` shows. `registry` takes collectors of other parts too.
 
-    def __init__(self, pools: Callable[[], Iterable[PoolState]]) -> None:
+    Args:
+        pools: How the pools of workers are doing.
+        audit_failures: How many entries of the audit log could not be written.
+    """
+
+    def __init__(self, pools: Callable[[], Iterable[PoolState]], audit_failures: Callable[[], int] = lambda: 0) -> None:
         self.registry = CollectorRegistry(auto_describe=True)
         self._seconds = Histogram(
             "evalsi_call_seconds",
@@ -38,7 +43,13 @@ class Measures:
         self._unauthenticated = Counter(
             "evalsi_unauthenticated", "Calls without a credential that is accepted.", registry=self.registry
         )
+        self._denied = Counter(
+            "evalsi_credential_denied",
+            "Calls that named a credential which their project was not granted.",
+            registry=self.registry,
+        )
         self.registry.register(_Pools(pools))
+        self.registry.register(_Audit(audit_failures))
         self._child = cache(self._seconds.labels)
 
     def count(self, method: str, protocol: str, code: str, seconds: float) -> None:
@@ -46,9 +57,23 @@ class Measures:
         self._child(method, protocol, code).observe(seconds)
         if code == UnauthenticatedError.code:
             self._unauthenticated.inc()
+        elif code == CredentialDeniedError.code:
+            self._denied.inc()
 
     def text(self) -> bytes:
         return generate_latest(self.registry)
+
+
+class _Audit(Collector):
+    def __init__(self, failures: Callable[[], int]) -> None:
+        self._failures = failures
+
+    def collect(self) -> Iterator[Metric]:
+        yield CounterMetricFamily(
+            "evalsi_audit_write_failures",
+            "Entries of the audit log that could not be written; their calls were not made.",
+            self._failures(),
+        )
 
 
 class _Pools(Collector):

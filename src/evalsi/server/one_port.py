@@ -1,7 +1,7 @@
 """One port for every protocol: the first bytes of a connection decide who speaks on it.
 
-HTTP/2 opens with a preface that nothing else begins with; such a connection is a pipe to gRPC's own socket. All others
-are HTTP/1.1 and served in this process. Decision 0015 says why. What always holds: a client that is slow to say what it
+HTTP/2 opens with a preface that nothing else begins with; where its first call is gRPC's, the connection is a pipe to gRPC's
+own socket. All others, HTTP/2 and HTTP/1.1, are served in this process. Decision 0015 says why. What always holds: a client that is slow to say what it
 wants is cut off, so connections that only sit there do not add up.
 """
 
@@ -17,9 +17,10 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from evalsi.server.exchange import Receive, Scope, Send
+from evalsi.server.first_frames import PREFACE, SETTINGS, FirstFrames, WithoutFirstAcknowledgement
+from evalsi.server.gathered_writes import GatheredWrites
 from evalsi.server.pipe_names import PipeNames
 
-PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 HEAD_S = 10.0
 """Seconds a client may take for the head of a request, from its first byte; and for its first byte on a new connection."""
 KEEP_ALIVE_S = 75
@@ -51,6 +52,7 @@ class OnePort:
             server_header=False,
             timeout_keep_alive=KEEP_ALIVE_S,
         )
+        self._app = app
         self._config.load()
         # What it says about malformed requests would stand between the lines of our own log.
         logging.getLogger("uvicorn.error").addHandler(logging.NullHandler())
@@ -91,7 +93,8 @@ class OnePort:
             self._dating.cancel()
 
     def _connection(self) -> asyncio.Protocol:
-        if len(self._state.connections) >= self._most_connections:
+        # A pipe to gRPC has two ends.
+        if len(self._state.connections) + len(self._pipes) // 2 >= self._most_connections:
             return _Refused()
         return _Undecided(self)
 
@@ -110,8 +113,18 @@ class OnePort:
         protocol.connection_made(transport)
         protocol.data_received(first)
 
+    def speak_http2(self, transport: asyncio.Transport, first: bytes) -> None:
+        from evalsi.server.http2 import Http2
+
+        protocol = Http2(self._app, self._state)
+        transport.set_protocol(protocol)
+        protocol.connection_made(transport)
+        protocol.data_received(first)
+
     async def pipe_to_grpc(self, transport: asyncio.Transport, first: bytes) -> None:
         down = _Pipe(transport, self._pipes)
+        down.passing = WithoutFirstAcknowledgement()
+        first = down.passing.pass_on(first)
         transport.set_protocol(down)
         client = transport.get_extra_info("peername")
         try:
@@ -150,28 +163,58 @@ class _Undecided(asyncio.Protocol):
         self._port = port
         self._first = b""
         self.transport: asyncio.Transport | None = None
+        self._frames: FirstFrames | None = None
+        """What HTTP/2 has said so far; None for a connection that does not speak it, or not yet."""
         self._timer: asyncio.TimerHandle | None = None
         self._opening: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
         self._port.know(self)
-        self._timer = asyncio.get_running_loop().call_later(HEAD_S, self.shutdown)
+        self._timer = asyncio.get_running_loop().call_later(HEAD_S, self._out_of_time)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self._decided()
 
     def data_received(self, data: bytes) -> None:
+        if self._frames is not None:
+            self._frames.add(data)
+            self._choose(self._frames)
+            return
         self._first += data
         if len(self._first) < len(PREFACE) and PREFACE.startswith(self._first):
             return
         assert self.transport is not None
-        self._decided()
-        if self._first.startswith(PREFACE):
-            self.transport.pause_reading()
-            self._opening = asyncio.get_running_loop().create_task(self._port.pipe_to_grpc(self.transport, self._first))
-        else:
+        if not self._first.startswith(PREFACE):
+            self._decided()
             self._port.speak_http(self.transport, self._first)
+            return
+        self.transport.write(SETTINGS)
+        self._frames = FirstFrames(self._first)
+        self._choose(self._frames)
+
+    def _choose(self, frames: FirstFrames) -> None:
+        speaker = frames.speaker()
+        if speaker == "http":
+            self._decided()
+            assert self.transport is not None
+            self._port.speak_http2(self.transport, bytes(frames.received))
+        elif speaker == "grpc":
+            self._pipe(frames)
+
+    def _pipe(self, frames: FirstFrames) -> None:
+        self._decided()
+        assert self.transport is not None
+        self.transport.pause_reading()
+        opening = self._port.pipe_to_grpc(self.transport, bytes(frames.received))
+        self._opening = asyncio.get_running_loop().create_task(opening)
+
+    def _out_of_time(self) -> None:
+        """Who has opened HTTP/2 and calls nobody yet is a channel of gRPC, which may wait for long."""
+        if self._frames is not None:
+            self._pipe(self._frames)
+        else:
+            self.shutdown()
 
     def shutdown(self) -> None:
         if self.transport is not None:
@@ -191,6 +234,11 @@ class _PatientHttp(HttpToolsProtocol):
     _in_head = False
     _requests = 0
     """Requests whose head has come and whose answer has not gone."""
+    _writes: GatheredWrites
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        self._writes = GatheredWrites(transport, self.loop)
+        super().connection_made(cast("asyncio.Transport", self._writes))
 
     def data_received(self, data: bytes) -> None:
         if not self._in_head and not self._requests:
@@ -211,6 +259,7 @@ class _PatientHttp(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         self._requests -= 1
+        self._writes.flush()
         super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -242,6 +291,8 @@ class _Pipe(asyncio.Protocol):
         self._ended = ended
         self._transport = transport
         self.peer = peer
+        self.passing: WithoutFirstAcknowledgement | None = None
+        """What of the data is not for the peer; None for all of it to be."""
         if transport is not None:
             self._begin(transport)
 
@@ -254,6 +305,8 @@ class _Pipe(asyncio.Protocol):
         transport.set_write_buffer_limits(high=_PIPE_BYTES)
 
     def data_received(self, data: bytes) -> None:
+        if self.passing is not None:
+            data = self.passing.pass_on(data)
         if self.peer is not None:
             self.peer.write(data)
 

@@ -8,6 +8,7 @@ here (DNS rebinding). What is no browser sends no `Origin` and is not concerned.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from evalsi.core.errors import ForbiddenError
@@ -60,6 +61,7 @@ class OwnPages:
             )
 
 
+@lru_cache(64)
 def _names_this_machine(host: bytes) -> bool:
     authority = host.decode("latin-1").lower()
     name = authority if authority.endswith("]") or ":" not in authority else authority.rpartition(":")[0]

@@ -15,6 +15,7 @@ import evalsi.schema
 from evalsi.core.errors import UsageError
 from evalsi.schema.field import fields_of
 from evalsi.schema.json_codec import convert, decode, encode_camel, parse_json
+from evalsi.schema.method import Method
 from evalsi.server.answer import json_of
 from evalsi.server.calls import Arrival, Door
 from evalsi.server.exchange import Exchange, Headers, while_there
@@ -59,7 +60,7 @@ class Rest:
             await self._stream(exchange, found)
             return True
         body = await self._body(exchange, found)
-        await exchange.answer(200, body)
+        await exchange.answer(201 if found.served.method.is_upload else 200, body)
         return True
 
     async def _body(self, exchange: Exchange, found: Found) -> bytes:
@@ -81,7 +82,7 @@ class Rest:
         answers = self._door.stream(served, requests, arrival)
         async with aclosing(answers):
             if served.method.raw:
-                await while_there(exchange, _send_raw(exchange, answers, served.method.raw))
+                await while_there(exchange, _send_raw(exchange, answers, served.method))
             else:
                 events = JSON_LINES not in exchange.headers.get("accept", "")
                 sending = _send_messages(exchange, answers, events=events)
@@ -112,14 +113,12 @@ def arrival_of(exchange: Exchange, protocol: str, deadline_s: float | None = Non
 
 
 async def answer_fault(exchange: Exchange, fault: Fault, headers: Headers = ()) -> None:
-    """Tells over REST why a call failed. Where the body was not read to its end, the connection cannot be used again."""
-    extra = list(headers)
+    """Tells over REST why a call failed."""
+    extra = [*headers, *await exchange.headers_of_refusal()]
     if fault.retry_after_s is not None:
         extra.append(("retry-after", str(max(1, round(fault.retry_after_s)))))
     if fault.http_status == 401:
         extra.append(("www-authenticate", "Bearer"))
-    if not exchange.whole:
-        extra.append(("connection", "close"))
     await exchange.answer(fault.http_status, fault.rest_body(exchange.request_id), headers=extra)
 
 
@@ -184,13 +183,14 @@ async def _uploaded(exchange: Exchange, found: Found) -> AsyncGenerator[msgspec.
         yield served.request(**{served.method.raw: piece})
 
 
-async def _send_raw(exchange: Exchange, answers: AsyncIterator[msgspec.Struct], field: str) -> None:
+async def _send_raw(exchange: Exchange, answers: AsyncIterator[msgspec.Struct], method: Method) -> None:
+    content_type = method.raw_type or JSON_LINES
     async for answer in answers:
         if not exchange.started:
-            await exchange.begin(200, JSON_LINES)
-        await exchange.piece(getattr(answer, field))
+            await exchange.begin(200, content_type)
+        await exchange.piece(getattr(answer, method.raw))
     if not exchange.started:
-        await exchange.begin(200, JSON_LINES)
+        await exchange.begin(200, content_type)
     await exchange.end()
 
 

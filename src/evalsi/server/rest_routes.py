@@ -30,8 +30,9 @@ class RestRoutes:
         for one in served:
             if not one.method.verb:
                 continue
-            table = patterns if "{" in one.method.path else self._plain
-            table.setdefault(one.method.path, {})[one.method.verb] = one
+            for path in filter(None, (one.method.path, one.method.also)):
+                table = patterns if "{" in path else self._plain
+                table.setdefault(path, {})[one.method.verb] = one
         # Longer literal text first, so that `/runs/{id}:watch` is tried before `/runs/{id}`.
         for path, verbs in sorted(patterns.items(), key=lambda item: -len(_PLACE.sub("", item[0]))):
             pattern = re.compile(_PLACE.sub(r"(?P<\1>[^/]+?)", re.escape(path).replace(r"\{", "{").replace(r"\}", "}")))

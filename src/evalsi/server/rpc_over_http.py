@@ -106,9 +106,9 @@ class RpcOverHttp:
         await exchange.answer(200, body, f"application/{form.name}")
 
     async def _tell_connect(self, exchange: Exchange, fault: Fault) -> None:
-        headers = [("retry-after", "1")] if fault.retry_after_s is not None else []
-        if not exchange.whole:
-            headers.append(("connection", "close"))
+        headers = await exchange.headers_of_refusal()
+        if fault.retry_after_s is not None:
+            headers.append(("retry-after", "1"))
         body: dict[str, Any] = fault.connect_body() | {"details": []}
         if fault.field:
             body["field"] = fault.field

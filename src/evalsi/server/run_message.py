@@ -12,7 +12,7 @@ from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_queue import QueueEntry
 from evalsi.ports.run_store import RunRow
 from evalsi.schema import Progress, Run, RunEvaluationContract, RunManifest, RunStatus
-from evalsi.wiring.run_work import RunProgress
+from evalsi.wiring.run_order import RunProgress
 
 IMPORTED = "evals.si/imported"
 """Label of a run that was made elsewhere."""

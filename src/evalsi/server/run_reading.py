@@ -6,19 +6,20 @@ Functions of the stores, for threads: they block, and open no more of a run than
 from collections.abc import Mapping, Sequence
 
 import msgspec
+import numpy as np
 
 from evalsi.analyze.choose_runs import ChosenRun
 from evalsi.analyze.run_database import run_database
 from evalsi.analyze.slice_metric import slice_metric
-from evalsi.compare.run_values import collect_values
 from evalsi.core.errors import NotFoundError, UsageError
-from evalsi.engine.columns import SCORED, EvaluatorColumns, result
+from evalsi.engine.columns import result
 from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_store import RunQuery, RunStore, Segment
 from evalsi.results.graded_run import stored_run
-from evalsi.results.result_page import ResultQuery, ResultRow, RowFilter, result_page
+from evalsi.results.result_page import ResultQuery, ResultRow, RowChoice, result_page
 from evalsi.results.stored_rows import RECORDS, WHOLE, rows_of
 from evalsi.results.trial_tally import trial_of
+from evalsi.results.zones import may_hold_record
 from evalsi.schema import (
     EvaluationResult,
     GetRecordEvidenceRequest,
@@ -32,18 +33,21 @@ from evalsi.schema import (
     SliceRunsRequest,
     SliceRunsResponse,
 )
+from evalsi.server.values_of_runs import ValuesOfRuns
 
 SLICED_RUNS, MOST_SLICED_RUNS = 20, 1000
 _ORDERS = ("", "record", "score", "-score")
 
 
-def list_results(stores: ProjectStores, request: ListRunResultsRequest, size: int) -> ListRunResultsResponse:
+def list_results(
+    stores: ProjectStores, request: ListRunResultsRequest, size: int, values: ValuesOfRuns
+) -> ListRunResultsResponse:
     """A page of results.
 
     Raises: NotFoundError, UnknownNameError: no such run or evaluator. UsageError: the order or token makes no sense.
     """
     store = stores.of(stores.project_of(request.run_id))
-    keep = _flipped(stores, store, request) if request.flipped_against else None
+    keep = _flipped(stores, store, request, values) if request.flipped_against else None
     page = result_page(store, request.run_id, _query(store, request), size=size, token=request.page_token, keep=keep)
     return ListRunResultsResponse(
         results=[each for row in page.rows for each in row.results],
@@ -68,16 +72,19 @@ def record_evidence(stores: ProjectStores, request: GetRecordEvidenceRequest) ->
     store = stores.of(stores.project_of(request.run_id))
     # A line that holds the id may hold it anywhere; one that does not cannot be the record.
     needle = msgspec.json.encode(request.record_id)
-    for segment in store.segments(request.run_id):
-        if segment.index == WHOLE or needle not in segment.records:
+    for place in store.zones(request.run_id):
+        if place.index == WHOLE or not may_hold_record(place.zones, request.record_id):
+            continue
+        segment = store.segment(request.run_id, place.index)
+        if needle not in segment.records:
             continue
         rows = rows_of(segment)
-        for place, line in enumerate(rows.record_lines):
+        for number, line in enumerate(rows.record_lines):
             if needle not in line:
                 continue
             record = RECORDS.decode(line)
             if record.id == request.record_id and trial_of(record) == request.trial:
-                results = [result(each, place, record.id, request.trial) for each in rows.columns]
+                results = [result(each, number, record.id, request.trial) for each in rows.columns]
                 row = ResultRow(record=record, trial=request.trial, results=results)
                 return GetRecordEvidenceResponse(evidence=_evidence(row), results=results)
     raise NotFoundError(
@@ -173,29 +180,24 @@ def _higher_is_better(manifest: RunManifest, evaluator: str) -> bool:
     return True
 
 
-def _flipped(stores: ProjectStores, store: RunStore, request: ListRunResultsRequest) -> RowFilter:
+def _flipped(stores: ProjectStores, store: RunStore, request: ListRunResultsRequest, values: ValuesOfRuns) -> RowChoice:
     """Rows that were right in one of two runs and wrong in the other, by any evaluator that both have."""
     other = request.flipped_against
     if stores.project_of(other) != stores.project_of(request.run_id):
         raise NotFoundError(f"no run {other} in the project of run {request.run_id}")
-    theirs = collect_values(stored_run(store, other), None)
-    values = {name: theirs.joined(name) for name in theirs.metrics}
-
-    def keep(record: Record, columns: list[EvaluatorColumns], row: int) -> bool:
-        place = theirs.rows.get((record.id, trial_of(record)))
-        if place is None:
-            return False
-        for each in columns:
-            column = each.columns.get(each.primary)
-            if request.evaluator not in ("", each.evaluator) or column is None or each.outcomes[row] != SCORED:
-                continue
-            before = values.get(each.evaluator)
-            # Also false where theirs is NaN: what was not scored there did not flip.
-            if before is not None and abs(column.values[row] - before[place]) >= _FLIP:
-                return True
-        return False
-
-    return keep
+    mine, theirs = (values.collect(stored_run(store, run_id), None) for run_id in (request.run_id, other))
+    where = np.fromiter((theirs.rows.get(key, -1) for key in mine.rows), dtype=np.int64, count=mine.count)
+    both = where >= 0
+    flipped = np.zeros(mine.count, dtype=bool)
+    names = (
+        [request.evaluator] if request.evaluator else [each.name for each in store.manifest(request.run_id).evaluators]
+    )
+    for name in names:
+        if name in mine.metrics and name in theirs.metrics:
+            before = theirs.joined(name)[where[both]]
+            # Also false where either is NaN: what was not scored in both did not flip.
+            flipped[both] |= np.abs(mine.joined(name)[both] - before) >= _FLIP
+    return RowChoice(np.asarray(mine.numbers, dtype=np.int64)[flipped].tolist())
 
 
 _FLIP = 0.5

@@ -1,6 +1,6 @@
 """A server from start to stop: its parts in order, ready when all are, and stopped without losing what was begun.
 
-Its own module because the order matters: workers before services, gRPC before the port, and on the way down the port
+Its own module because the order matters: gRPC before the port, workers when it is open, and on the way down the port
 first. What always holds: a stop takes at most `STOP_S` seconds.
 """
 
@@ -25,21 +25,28 @@ from evalsi.server.calls import Door
 from evalsi.server.grpc_service import GrpcService
 from evalsi.server.idempotency import IdempotentAnswers
 from evalsi.server.journal import Journal
+from evalsi.server.late_service import LateService
+from evalsi.server.make_services import own_services
 from evalsi.server.measures import Measures
 from evalsi.server.one_port import App, OnePort
+from evalsi.server.otlp.grpc_export import MAIN_FETCHES, GrpcExport
+from evalsi.server.otlp.http_route import PATH as TRACES_PATH
+from evalsi.server.otlp.http_route import OtlpRoute
+from evalsi.server.otlp.listening import OtlpPlan, otlp_ports
 from evalsi.server.own_pages import OwnPages
-from evalsi.server.pages.pages import Pages
+from evalsi.server.pages_when_asked import PagesWhenAsked
 from evalsi.server.pipe_names import PipeNames
 from evalsi.server.served_method import served_methods
-from evalsi.server.services.auth_service import AuthService
-from evalsi.server.services.catalog_service import CatalogService
-from evalsi.server.services.evaluation_service import EvaluationLimits, EvaluationService
 from evalsi.server.tls import Certificates
 from evalsi.settings.open_door import is_on_this_machine
 from evalsi.wiring.serving import ServingParts
 
 STOP_S = 4.0
 """Seconds that calls under way have to end when the server stops."""
+OTLP_STOP_S = 0.5
+"""Seconds that requests on ports of OTLP's own have: senders keep what was not answered, and send it again."""
+LATE_S = 0.1
+"""Seconds from ready until services that nobody has called yet are loaded: who waits for the server is told first."""
 _CERTIFICATES_S = 10.0
 """Seconds between two looks at whether the certificates have changed."""
 
@@ -54,6 +61,8 @@ class ServePlan:
     """TLS is spoken where there are any."""
     shows_pages: bool = True
     """Whether there are web pages."""
+    shows_metrics: bool = False
+    """Whether `/metrics` is shown to everybody, also where callers are asked who they are."""
     most_bytes: int = 64 << 20
     """Largest body of a request."""
     most_calls: int = 1024
@@ -65,9 +74,13 @@ class Extras:
     """What other parts add to a server."""
 
     services: Sequence[Any] = ()
+    admit_judges: Callable[[str], None] = lambda _project: None
+    """Returns when judges may be asked for a project, else raises."""
     account: Callable[[Spent], None] = lambda _spent: None
     """Takes what judges of calls used."""
     mounts: Mapping[str, App] = field(default_factory=dict[str, App])
+    otlp: OtlpPlan | None = None
+    """What receives traces; None for a server that takes none."""
     collectors: Sequence[Collector] = ()
     """Shown by `/metrics` beside the server's own."""
     missing: Callable[[], str] = lambda: ""
@@ -93,58 +106,38 @@ async def serving(
         tls = plan.certificates.context() if plan.certificates is not None else None
         for pool in parts.pools.values():
             stack.push_async_callback(pool.close)
-            await pool.open()
         access = parts.access
         stack.callback(access.store.close)
-        measures = Measures(lambda: [pool.state() for pool in parts.pools.values()])
-        for collector in extras.collectors:
-            measures.registry.register(collector)
-        door = Door(
-            authenticator=access.authenticator,
-            admission=access.guard,
-            measures=measures,
-            journal=journal,
-            kept=IdempotentAnswers(parts.answers, access.clock, journal),
-            most_calls=plan.most_calls,
-        )
-        services = [
-            EvaluationService(
-                parts.pools,
-                EvaluationLimits(
-                    most_records=parts.limits.most_records,
-                    stream_batch=parts.limits.stream_batch,
-                    stream_batches=parts.limits.stream_batches,
-                    deadline_s=parts.limits.call_deadline_s,
-                ),
-                judges=lambda project: parts.rights(project).judges,
-                default_judge=parts.default_judge,
-                account=extras.account,
-            ),
-            CatalogService(
-                parts.pools["cpu"], judges=parts.judges, default_judge=parts.default_judge, grants=parts.granted
-            ),
-            AuthService(access.store, access.clock, access.forget, access.keys, access.bindings),
-            *extras.services,
-        ]
+        door = _door(plan, parts, journal, extras)
+        services = [*own_services(parts, admit_judges=extras.admit_judges, account=extras.account), *extras.services]
         served = served_methods(services)
         stopping = asyncio.Event()
         readiness = Readiness(missing=lambda: "the server is stopping" if stopping.is_set() else extras.missing())
         alone = is_on_this_machine(f"{plan.host}:{plan.port}") and not access.authenticator.enabled
-        pages: dict[str, App] = {"/ui/": Pages(door, served)} if plan.shows_pages else {}
-        mounts = {**pages, **extras.mounts}
+        pages: dict[str, App] = {"/ui/": PagesWhenAsked(door, served)} if plan.shows_pages else {}
+        otlp = extras.otlp
         application = Application(
             door=door,
             served=served,
             readiness=readiness,
             pages=OwnPages(alone),
+            shows_metrics=plan.shows_metrics,
             most_bytes=plan.most_bytes,
-            mounts=mounts,
+            mounts={**pages, **extras.mounts},
+            posts={} if otlp is None else {TRACES_PATH: OtlpRoute(door, otlp.receiver)},
         )
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evalsi-")))
         names = PipeNames(folder)
-        grpc = GrpcService(door, served, names, most_bytes=plan.most_bytes)
+        if otlp is not None:
+            stack.callback(otlp.receiver.close)
+            for address, otlp_port in await stack.enter_async_context(otlp_ports(otlp, door, tls, folder, OTLP_STOP_S)):
+                journal.note("info", "otlp", host=address, port=otlp_port)
+        others = [] if otlp is None else [GrpcExport(door, otlp.receiver, names, MAIN_FETCHES).handler()]
+        grpc = GrpcService(
+            door, served, lambda context: names.source_of(context.peer()), most_bytes=plan.most_bytes, others=others
+        )
         socket_path = str(folder / "grpc")
-        await grpc.start(socket_path)
+        await grpc.start(f"unix:{socket_path}")
         port = OnePort(application, socket_path, names)
         try:
             host, number = await port.listen(plan.host, plan.port, tls)
@@ -154,16 +147,42 @@ async def serving(
                 f"{plan.host}:{plan.port} cannot be listened on: {os.strerror(error.errno or 0)}",
                 hint="another program may have the port; choose one with --listen, or port 0 for any free one",
             ) from None
-        watching = asyncio.get_running_loop().create_task(_watch(plan.certificates, tls, journal))
+        loop = asyncio.get_running_loop()
+        beside = [
+            loop.create_task(_watch(plan.certificates, tls, journal)),
+            loop.create_task(_load([each for each in services if isinstance(each, LateService)], journal)),
+        ]
         journal.note("info", "ready", host=host, port=number, tls=tls is not None, version=__version__, pid=os.getpid())
         try:
+            # Not before: a call that needs one now starts it itself, and all others would wait for the processors.
+            for pool in parts.pools.values():
+                await pool.open()
             yield Running(host=host, port=number, door=door)
         finally:
             stopping.set()
             journal.note("info", "stopping", calls=len(door.under_way))
-            watching.cancel()
+            for task in beside:
+                task.cancel()
             await asyncio.gather(port.close(STOP_S), grpc.stop(STOP_S))
             journal.note("info", "stopped")
+
+
+def _door(plan: ServePlan, parts: ServingParts, journal: Journal, extras: Extras) -> Door:
+    """What every call goes through, whatever its protocol."""
+    access = parts.access
+    measures = Measures(
+        lambda: [pool.state() for pool in parts.pools.values()], lambda: access.guard.audit_write_failures
+    )
+    for collector in extras.collectors:
+        measures.registry.register(collector)
+    return Door(
+        authenticator=access.authenticator,
+        admission=access.guard,
+        measures=measures,
+        journal=journal,
+        kept=IdempotentAnswers(parts.answers, access.clock, journal),
+        most_calls=plan.most_calls,
+    )
 
 
 async def _watch(certificates: Certificates | None, tls: ssl.SSLContext | None, journal: Journal) -> None:
@@ -175,6 +194,16 @@ async def _watch(certificates: Certificates | None, tls: ssl.SSLContext | None, 
                 journal.note("info", "certificates", state="taken up")
         except (OSError, ssl.SSLError) as error:
             journal.note("error", "certificates", state="left as they were", reason=str(error))
+
+
+async def _load(services: Sequence[LateService], journal: Journal) -> None:
+    """Loads what is served and was not called yet, so that its first caller need not wait for that."""
+    await asyncio.sleep(LATE_S)
+    for service in services:
+        try:
+            await asyncio.to_thread(service.load)
+        except Exception as error:
+            journal.crash(error, service=service.service)
 
 
 async def serve_until_told(

@@ -11,6 +11,7 @@ import msgspec
 
 import evalsi.schema
 from evalsi.schema.method import METHODS, Method
+from evalsi.server.late_service import LateService
 
 
 class ServedMethod(NamedTuple):
@@ -25,22 +26,26 @@ class ServedMethod(NamedTuple):
     """Name in metrics and in the action table: "RunService.CreateRun"."""
 
 
-def served_methods(services: Iterable[Any]) -> list[ServedMethod]:
+def served_methods(services: Iterable[Any], methods: Iterable[Method] = METHODS) -> list[ServedMethod]:
     """The methods of the services that are there, in the order of the schema.
 
     Args:
         services: Objects whose `service` is the name of a service without its package, and whose methods bear the names
             of its methods in snake_case.
+        methods: Those of the protocol that is served.
     """
     by_name = {service.service: service for service in services}
     found: list[ServedMethod] = []
-    for method in METHODS:
+    for method in methods:
         name = method.service.rpartition(".")[2]
         service = by_name.get(name)
         if service is None:
             continue
         request = getattr(evalsi.schema, method.request)
         response = getattr(evalsi.schema, method.response)
-        call = getattr(service, method.python_name, None)
+        if isinstance(service, LateService):
+            call = service.code_of(method)
+        else:
+            call = getattr(service, method.python_name, None)
         found.append(ServedMethod(method, request, response, call, f"{name}.{method.name}"))
     return found

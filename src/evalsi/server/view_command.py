@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalsi.core.errors import MissingExtraError
+from evalsi.core.extra_needed import extra_needed
+from evalsi.server.quiet_forks import keep_forks_quiet
 from evalsi.settings import Settings
 from evalsi.settings.server import OWN_MACHINE
 
@@ -51,21 +52,24 @@ def view(run: str, data_dir: Path | None, port: int, no_browser: bool) -> None:
 
 def _serve(settings: Settings, run: str, port: int, *, opens_browser: bool) -> None:
     """Serves until the process is told to stop. Raises: EvalsiError, OSError: it could not begin."""
-    try:
+    keep_forks_quiet()
+    with extra_needed("the pages", "server"):
         import uvloop
 
         from evalsi.server.journal import Journal
-        from evalsi.server.make_services import run_services
+        from evalsi.server.make_services import run_services, trace_services
         from evalsi.server.serve import Extras, ServePlan, serve_until_told
-    except ImportError as error:
-        if error.name is not None and error.name.startswith("evalsi"):
-            raise
-        raise MissingExtraError("the pages", "server") from error
     from evalsi.access.gate import DEFAULT_PROJECT
     from evalsi.wiring.run_serving import opened_run_stores
     from evalsi.wiring.serving import ServingLimits, serving_parts
+    from evalsi.wiring.trace_serving import opened_traces
+    from evalsi.wiring.watching import opened_watch
 
-    with opened_run_stores(OWN_MACHINE, settings) as runs:
+    with (
+        opened_run_stores(OWN_MACHINE, settings) as runs,
+        opened_traces(OWN_MACHINE, settings) as traces,
+        opened_watch(OWN_MACHINE, settings, with_workers=False) as watch,
+    ):
         page = f"runs/{runs.stores.of(DEFAULT_PROJECT).find(run).id}" if run else ""
 
         def show(running: "Running") -> None:
@@ -76,5 +80,5 @@ def _serve(settings: Settings, run: str, port: int, *, opens_browser: bool) -> N
 
         parts = serving_parts(settings, OWN_MACHINE, ServingLimits(workers=1), runs.project_of_run)
         plan = ServePlan(port=port)
-        extras = Extras(services=run_services(runs))
+        extras = Extras(services=[*run_services(runs, traces.failures, watch.outbox), *trace_services(traces, watch)])
         uvloop.run(serve_until_told(plan, parts, Journal("error"), extras, when_ready=show))

@@ -4,6 +4,6 @@ Users' words (data, evaluators, params) are flags and specs; operators' words (w
 default, who may enter) are settings. Nothing outside this package reads the environment.
 """
 
-from evalsi.settings.local import JudgeDefaults, SandboxSettings, Settings
+from evalsi.settings.local import JudgeDefaults, RemoteSandboxSettings, SandboxSettings, Settings
 
-__all__ = ["JudgeDefaults", "SandboxSettings", "Settings"]
+__all__ = ["JudgeDefaults", "RemoteSandboxSettings", "SandboxSettings", "Settings"]

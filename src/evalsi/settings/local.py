@@ -4,13 +4,14 @@ Its own module because commands that work without a server need these alone. doc
 this file.
 """
 
+import ipaddress
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from evalsi.core.address_fence import AddressFence
+from evalsi.core.address_fence import AddressFence, IpNetwork
 from evalsi.core.errors import UsageError
 
 
@@ -31,11 +32,43 @@ class JudgeDefaults:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RemoteSandboxSettings:
+    """A host of sandboxes (`evalsi sandbox serve`) that runs programs in place of this machine."""
+
+    address: str = ""
+    """EVALSI_SANDBOX_ADDR: address of a host of sandboxes, HOST:PORT; empty runs programs on this machine."""
+    tls_ca: Path | None = None
+    """EVALSI_SANDBOX_TLS_CA: the authority of the certificate of the host of sandboxes, PEM; without it no TLS is spoken."""
+    tls_cert: Path | None = None
+    """EVALSI_SANDBOX_TLS_CERT: our certificate, PEM, which the host of sandboxes asks for."""
+    tls_key: Path | None = None
+    """EVALSI_SANDBOX_TLS_KEY: the key of our certificate, PEM."""
+    server_name: str = ""
+    """EVALSI_SANDBOX_TLS_SERVER_NAME: the name in the certificate of the host of sandboxes, where the address is another."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SandboxSettings:
     """How programs that nobody trusts are fenced in on this machine. Everything is found out where nothing is said."""
 
     drivers: tuple[str, ...] = ()
     """EVALSI_SANDBOX_DRIVERS: the kinds of sandbox that may be used, comma-separated; all by default."""
+    prefer: str = ""
+    """EVALSI_SANDBOX_PREFER: `strongest` or `quickest` of the kinds that are strong enough. By default the strongest for commands, and
+    for small Python programs, as graders run, the strongest that starts in milliseconds, with namespaces at least."""
+    allow_none: bool = True
+    """EVALSI_SANDBOX_ALLOW_NONE: whether a spec that says `min_isolation: none` may have programs run without any fence; 0 forbids it.
+    Servers forbid it unless their configuration allows it."""
+    firecracker: Path | None = None
+    """EVALSI_SANDBOX_FIRECRACKER: the program of Firecracker; by default the system's."""
+    qemu: Path | None = None
+    """EVALSI_SANDBOX_QEMU: the program of QEMU; by default the system's."""
+    kernel: Path | None = None
+    """EVALSI_SANDBOX_KERNEL: the kernel of virtual machines: its file, or the folder of an unpacked package; by default one of /boot."""
+    emulation: bool = False
+    """EVALSI_SANDBOX_EMULATION: 1 allows virtual machines on an emulated processor, where there is no hardware for them."""
+    machine_memory_mib: int = 1024
+    """EVALSI_SANDBOX_MACHINE_MEMORY: MiB of memory that programs of one virtual machine may use at most."""
     gvisor: Path | None = None
     """EVALSI_SANDBOX_RUNSC: the program of gVisor; by default the system's."""
     bubblewrap: Path | None = None
@@ -48,8 +81,25 @@ class SandboxSettings:
     """EVALSI_SANDBOX_REGISTRY_CREDENTIALS: a file with logins to registries, as `docker login` writes it."""
     image_key: Path | None = None
     """EVALSI_SANDBOX_IMAGE_KEY: a public key in PEM; only images that cosign signed with its other half are used."""
+    allow_network: bool = True
+    """EVALSI_SANDBOX_ALLOW_NETWORK: whether sandboxes may reach hosts that are named for them; 0 forbids it. Servers forbid it unless
+    their configuration allows it."""
+    allowed_images: tuple[str, ...] | None = None
+    """EVALSI_SANDBOX_ALLOWED_IMAGES: the images of registries that may be used, comma-separated: `ghcr.io/acme/*`, `python:3.12`,
+    `python@sha256:…`, or `sha256:…` alone; `none` for no image. All by default."""
+    allow_local_images: bool = True
+    """EVALSI_SANDBOX_ALLOW_LOCAL_IMAGES: whether images in files and folders may be used; 0 forbids it."""
+    image_cache_mb: int = 0
+    """EVALSI_SANDBOX_IMAGE_CACHE_MB: mebibytes of images that are kept; those unused for longest go first. No limit by default."""
+    packages: Path | None = None
+    """EVALSI_SANDBOX_PACKAGES: a folder of Python packages that programs may import, as `pip install --target` fills it."""
+    egress_networks: tuple[IpNetwork, ...] = ()
+    """EVALSI_SANDBOX_EGRESS_NETWORKS: networks, comma-separated, that sandboxes may be allowed to reach although they are not public:
+    a mirror of packages in the house, say `10.1.2.3/32`."""
     control_group: Path | None = None
     """EVALSI_SANDBOX_CGROUP: a version 2 control group that is delegated to the user of evalsi."""
+    remote: RemoteSandboxSettings = field(default_factory=RemoteSandboxSettings)
+    """The host that runs programs in place of this machine, where one is named."""
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "SandboxSettings":
@@ -58,15 +108,38 @@ class SandboxSettings:
         def path(name: str) -> Path | None:
             return Path(environment[name]) if environment.get(name) else None
 
+        def switch(name: str) -> bool:
+            return environment.get(name, "1").lower() not in ("0", "false", "no")
+
         return cls(
             drivers=tuple(name.strip() for name in names if name.strip()),
+            prefer=environment.get("EVALSI_SANDBOX_PREFER", ""),
+            allow_none=switch("EVALSI_SANDBOX_ALLOW_NONE"),
+            allow_network=switch("EVALSI_SANDBOX_ALLOW_NETWORK"),
+            allowed_images=_images(environment.get("EVALSI_SANDBOX_ALLOWED_IMAGES", "*")),
+            allow_local_images=switch("EVALSI_SANDBOX_ALLOW_LOCAL_IMAGES"),
+            image_cache_mb=_whole_number(environment, "EVALSI_SANDBOX_IMAGE_CACHE_MB"),
+            packages=path("EVALSI_SANDBOX_PACKAGES"),
+            firecracker=path("EVALSI_SANDBOX_FIRECRACKER"),
+            qemu=path("EVALSI_SANDBOX_QEMU"),
+            kernel=path("EVALSI_SANDBOX_KERNEL"),
+            emulation=environment.get("EVALSI_SANDBOX_EMULATION", "") == "1",
+            machine_memory_mib=_whole_number(environment, "EVALSI_SANDBOX_MACHINE_MEMORY", 1024),
             gvisor=path("EVALSI_SANDBOX_RUNSC"),
             bubblewrap=path("EVALSI_SANDBOX_BWRAP"),
             python=environment.get("EVALSI_SANDBOX_PYTHON", ""),
             images=path("EVALSI_SANDBOX_IMAGES"),
             registry_credentials=path("EVALSI_SANDBOX_REGISTRY_CREDENTIALS"),
             image_key=path("EVALSI_SANDBOX_IMAGE_KEY"),
+            egress_networks=_networks(environment, "EVALSI_SANDBOX_EGRESS_NETWORKS"),
             control_group=path("EVALSI_SANDBOX_CGROUP"),
+            remote=RemoteSandboxSettings(
+                address=environment.get("EVALSI_SANDBOX_ADDR", ""),
+                tls_ca=path("EVALSI_SANDBOX_TLS_CA"),
+                tls_cert=path("EVALSI_SANDBOX_TLS_CERT"),
+                tls_key=path("EVALSI_SANDBOX_TLS_KEY"),
+                server_name=environment.get("EVALSI_SANDBOX_TLS_SERVER_NAME", ""),
+            ),
         )
 
 
@@ -77,9 +150,14 @@ class Settings:
     directory: Path = Path(".evalsi")
     """EVALSI_DIR: the folder of the local store, made when first needed."""
     cache_dir: Path | None = None
-    """EVALSI_CACHE_DIR: the folder of `judge-cache.db` and `reward-cache.db`; by default that of the store."""
+    """EVALSI_CACHE_DIR: the folder of `judge-cache.db`, `reward-cache.db` and `scans`; by default that of the store."""
     prices: Path | None = None
     """EVALSI_PRICES: a JSON file with prices that go before the shipped table."""
+    plugins: Path | None = None
+    """EVALSI_PLUGINS: a YAML file that lists programs which grade, each in an environment of its own."""
+    trace_endpoint: str = ""
+    """EVALSI_TRACE_ENDPOINT: address of an OTLP receiver that gets spans of evalsi's own work, such as
+    http://127.0.0.1:4318/v1/traces; empty for none."""
     server: str = ""
     """EVALSI_SERVER: address of the server that commands speak to, such as https://evals.example.com."""
     project: str = ""
@@ -88,6 +166,8 @@ class Settings:
     """EVALSI_API_KEY: the key that is shown to the server; goes before one that `evalsi login` kept."""
     credentials: Path = Path("~/.config/evalsi/credentials")
     """EVALSI_CREDENTIALS: the file in which `evalsi login` keeps keys; by default in the folder of the user's settings."""
+    service: str = ""
+    """OTEL_SERVICE_NAME: the name of the app in what `evalsi.log` sends; by default `app`."""
     proxy: str = ""
     """HTTPS_PROXY or HTTP_PROXY: how model providers are reached; empty for directly."""
     github_actions: bool = False
@@ -114,17 +194,20 @@ class Settings:
         judge = JudgeDefaults(
             **{entry.name: env.get(f"EVALSI_JUDGE_{entry.name.upper()}", "") for entry in fields(JudgeDefaults)}
         )
-        cache_dir, prices = env.get("EVALSI_CACHE_DIR"), env.get("EVALSI_PRICES")
+        cache_dir, prices, plugins = (env.get(f"EVALSI_{name}") for name in ("CACHE_DIR", "PRICES", "PLUGINS"))
         reward_spec = env.get("EVALSI_REWARD_SPEC")
         summary, workspace = env.get("GITHUB_STEP_SUMMARY"), env.get("GITHUB_WORKSPACE")
         return cls(
             directory=Path(env.get("EVALSI_DIR") or ".evalsi"),
             cache_dir=Path(cache_dir) if cache_dir else None,
             prices=Path(prices) if prices else None,
+            plugins=Path(plugins) if plugins else None,
+            trace_endpoint=env.get("EVALSI_TRACE_ENDPOINT", ""),
             server=env.get("EVALSI_SERVER", ""),
             project=env.get("EVALSI_PROJECT", ""),
             api_key=env.get("EVALSI_API_KEY", ""),
             credentials=Path(env.get("EVALSI_CREDENTIALS") or _credentials_below(env.get("XDG_CONFIG_HOME"))),
+            service=env.get("OTEL_SERVICE_NAME", ""),
             proxy=env.get("HTTPS_PROXY")
             or env.get("https_proxy")
             or env.get("HTTP_PROXY")
@@ -149,6 +232,11 @@ class Settings:
         return (self.cache_dir or self.directory) / "judge-cache.db"
 
     @property
+    def scans(self) -> Path:
+        """What first passes over datasets found."""
+        return (self.cache_dir or self.directory) / "scans"
+
+    @property
     def reward_cache(self) -> Path:
         return (self.cache_dir or self.directory) / "reward-cache.db"
 
@@ -166,6 +254,28 @@ class Settings:
         if not value:
             raise UsageError(f"the environment variable {name} is not set", hint=f"export {name}=… and run again")
         return value
+
+
+def _images(words: str) -> tuple[str, ...] | None:
+    """The patterns in a list; None where it allows all."""
+    names = tuple(word.strip() for word in words.split(",") if word.strip())
+    return None if "*" in names or not names else tuple(name for name in names if name != "none")
+
+
+def _whole_number(environment: Mapping[str, str], name: str, default: int = 0) -> int:
+    """Raises: UsageError: it is no whole number above 0, or 0 where that is the default."""
+    word = environment.get(name) or str(default)
+    if not word.isdecimal() or (int(word) == 0 and default):
+        raise UsageError(f"{name} is {word!r}, which is no whole number{' above 0' if default else ''}", where=name)
+    return int(word)
+
+
+def _networks(environment: Mapping[str, str], name: str) -> tuple[IpNetwork, ...]:
+    words = [word.strip() for word in environment.get(name, "").split(",") if word.strip()]
+    try:
+        return tuple(ipaddress.ip_network(word) for word in words)
+    except ValueError as error:
+        raise UsageError(f"the environment variable {name}: {error}", where=name, hint="write 10.1.2.0/24") from error
 
 
 def _credentials_below(folder: str | None) -> str:

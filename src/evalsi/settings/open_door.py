@@ -19,25 +19,27 @@ def check_door(settings: ServerSettings, *, no_auth: bool) -> list[str]:
     """Refuses to open a door that nobody watches.
 
     Args:
-        settings: With the address that the server will listen on.
+        settings: With the addresses that the server will listen on.
         no_auth: Whether the operator said `--no-auth`.
     Returns: Sentences to warn the operator with.
     Raises: UsageError: off this machine, and nobody is asked who is calling, or keys would travel unencrypted.
     """
     asks = settings.auth is not None and settings.auth.mode == "required" and not no_auth
-    if is_on_this_machine(settings.listen):
+    listens = (settings.listen, settings.otlp.http_listen, settings.otlp.grpc_listen)
+    beyond = [listen for listen in listens if listen and not is_on_this_machine(listen)]
+    if not beyond:
         return []
     if not asks:
         if no_auth:
-            return [f"everybody who reaches {settings.listen} may do everything: --no-auth"]
+            return [f"everybody who reaches {listen} may do everything: --no-auth" for listen in beyond]
         raise UsageError(
-            f"{settings.listen} can be reached from other machines, and nobody would be asked who is calling",
+            f"{beyond[0]} can be reached from other machines, and nobody would be asked who is calling",
             hint="add 'auth: {}' to the configuration and make a key with 'evalsi auth keys create --local', or say --no-auth",
         )
     assert settings.auth is not None
     if settings.auth.tls is None and not settings.auth.allow_plaintext:
         raise UsageError(
-            f"keys would travel unencrypted to {settings.listen}",
+            f"keys would travel unencrypted to {beyond[0]}",
             hint="name a certificate in auth.tls, or set auth.allow_plaintext where a proxy ends TLS",
         )
     return []

@@ -8,7 +8,7 @@ import ipaddress
 import re
 import types
 from pathlib import Path
-from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -16,11 +16,22 @@ from evalsi.access.api_key import is_digest
 from evalsi.access.caller import EVERY_PROJECT
 from evalsi.access.roles import role_named
 from evalsi.core.errors import EvalsiError, InvalidSpecError, NotFoundError, suggestion
-from evalsi.run.spec.json_tree import read_json
-from evalsi.run.spec.placed_tree import PlacedTree, below
-from evalsi.run.spec.yaml_tree import read_yaml
+from evalsi.documents.json_tree import read_json
+from evalsi.documents.placed_tree import PlacedTree, below
+from evalsi.documents.yaml_tree import read_yaml
 from evalsi.schema.json_text import parse_duration, parse_timestamp
-from evalsi.settings.server import JudgeSettings, ServerSettings, TargetSettings, TlsSettings
+from evalsi.settings.server import (
+    SINK_KINDS,
+    JudgeSettings,
+    OtlpSettings,
+    RawJson,
+    RedactionSettings,
+    ServerSettings,
+    SinkSettings,
+    TargetSettings,
+    TlsSettings,
+)
+from evalsi.settings.server_sinks import kinds_of, sink_address, sink_name
 
 __all__ = ["placed_server_settings", "read_server_settings"]
 
@@ -30,25 +41,32 @@ LATER = frozenset(
         "authorization",
         "cluster",
         "mcp",
-        "metrics",
-        "otlp",
-        "policies",
-        "rate_limits",
-        "sandbox",
-        "sinks",
     }
-    | {"sources", "traces", "wasm", "webhooks"}
+    | {"sources", "wasm", "webhooks"}
 )
 """Parts of the published interface that this version does not serve: refused by name, so that nobody relies on them."""
 LATER_INSIDE = {
     "auth": frozenset({"jwt", "trusted_proxy", "cli_login", "max_token_bytes"}),
+    "metrics": frozenset({"listen"}),
+    "rate_limits": frozenset({"api", "guardrails"}),
     "rbac": frozenset({"roles"}),
+    "sinks[].otel": frozenset({"audit"}),
     "storage": frozenset({"clickhouse"}),
-    "worker": frozenset({"command", "pools", "sandbox_service", "start_timeout"}),
+    "sandbox": frozenset(
+        {"firecracker", "pod", "rootfs", "read_only_paths", "work_dir", "launcher", "cgroup_cpus", "min_isolation"}
+        | {"image_signatures"}
+    ),
+    "worker": frozenset({"command", "pools", "start_timeout"}),
 }
+INSTEAD = {
+    "sinks[].otel.audit": "remove it, and read the audit log with 'evalsi auth audit --format json' or "
+    "GET /v1alpha1/audit"
+}
+"""What to use in place of some of them."""
 _LARGEST_FILE = 1 << 20
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
+_PLACE = re.compile(r"\[\d+\]")
 _DAYS = re.compile(r"(\d+(?:\.\d+)?)d\Z")
 _KINDS: dict[type[Any], str] = {
     str: "text",
@@ -59,6 +77,7 @@ _KINDS: dict[type[Any], str] = {
     dict: "a mapping",
 }
 _WRONG = object()
+PartT = TypeVar("PartT", bound=msgspec.Struct)
 
 
 def read_server_settings(path: Path) -> ServerSettings:
@@ -97,7 +116,24 @@ def placed_server_settings(path: Path) -> ServerSettings:
         tls = TlsSettings(cert_file=str(folder / auth.tls.cert_file), key_file=str(folder / auth.tls.key_file))
         auth = msgspec.structs.replace(auth, tls=tls)
     datasets = str(folder / server.datasets_dir) if server.datasets_dir else ""
-    return msgspec.structs.replace(server, data_dir=str(folder / server.data_dir), datasets_dir=datasets, auth=auth)
+    service = _placed(server.worker.sandbox_service, folder, "ca_file", "cert_file", "key_file")
+    sandbox = _placed(server.sandbox, folder, "image_key", "packages_dir", "bwrap_path", "cache_dir", "cgroup")
+    machines = _placed(server.sandbox.firecracker, folder, "binary", "kernel")
+    return msgspec.structs.replace(
+        server,
+        data_dir=str(folder / server.data_dir),
+        datasets_dir=datasets,
+        auth=auth,
+        worker=msgspec.structs.replace(server.worker, sandbox_service=service),
+        sandbox=msgspec.structs.replace(sandbox, firecracker=machines),
+    )
+
+
+def _placed(part: PartT, folder: Path, *names: str) -> PartT:
+    """The part of the settings with these paths below `folder`, those that are given and relative."""
+    return msgspec.structs.replace(
+        part, **{name: str(folder / getattr(part, name)) for name in names if getattr(part, name)}
+    )
 
 
 def _read_yaml(text: str, source: str) -> PlacedTree:
@@ -141,7 +177,7 @@ class _Reader:
             (hint,) = (each for each in get_args(hint) if each is not type(None))
             origin = get_origin(hint)
         if hasattr(hint, "__metadata__"):
-            return self._duration(value, path)
+            return value if hint == RawJson else self._duration(value, path)
         if origin is Literal:
             return self._word(value, get_args(hint), path)
         if origin is list:
@@ -198,8 +234,9 @@ class _Reader:
         return _WRONG if any(item is _WRONG for item in items.values()) else items
 
     def _unknown(self, path: str, key: str, here: str, known: list[str]) -> None:
-        if key in (LATER if not path else LATER_INSIDE.get(path, ())):
-            message, hint = f"{here} belongs to a part that this version does not serve", "remove it"
+        if key in (LATER if not path else LATER_INSIDE.get(_PLACE.sub("[]", path), ())):
+            message = f"{here} belongs to a part that this version does not serve"
+            hint = INSTEAD.get(_PLACE.sub("[]", here), "remove it")
         else:
             message, hint = f"unknown key {here}", suggestion(key, known)
         self._tree.add(here, message, hint=hint, at_key=True)
@@ -222,6 +259,8 @@ class _Checks:
         self._judges_and_targets(settings)
         self._keys_and_roles(settings)
         self._outbound(settings)
+        self._sinks(settings)
+        self._policies(settings)
         for name in settings.projects:
             if not _NAME.match(name):
                 self._say(below("projects", name), "is no name", "use 1 to 63 lower-case letters, digits and dashes")
@@ -231,19 +270,63 @@ class _Checks:
         for name in ("max_concurrent", "lease_ttl", "adopt_interval"):
             if getattr(settings.runs, name) == 0:
                 self._say(f"runs.{name}", "must be above 0")
+        self._traffic(settings)
         postgres = settings.storage.postgres
         if postgres is not None and not (postgres.dsn or postgres.dsn_env):
             self._say("storage.postgres", "names no database", "give dsn_env")
         if postgres is not None and re.search(r"://[^/@]*:[^/@]+@|password=", postgres.dsn):
             self._say("storage.postgres.dsn", "holds a password", "put the whole address into a variable: dsn_env")
+        self._sandboxes(settings)
         tls = settings.auth.tls if settings.auth else None
         if tls is not None and not (tls.cert_file and tls.key_file):
             self._say("auth.tls", "needs cert_file and key_file")
 
+    def _sandboxes(self, settings: ServerSettings) -> None:
+        service = settings.worker.sandbox_service
+        if service.address and not re.match(r"[^\s/:]+:\d{1,5}\Z|\[[0-9a-fA-F:]+\]:\d{1,5}\Z", service.address):
+            self._say(
+                "worker.sandbox_service.address", "must be an address and a port, such as sandboxes.internal:8090"
+            )
+        if bool(service.cert_file) != bool(service.key_file) or (service.cert_file and not service.ca_file):
+            self._say("worker.sandbox_service", "needs ca_file, cert_file and key_file together")
+        for name in ("max_sandboxes", "idle_timeout_s"):
+            if getattr(settings.sandbox, name) <= 0:
+                self._say(f"sandbox.{name}", "must be above 0")
+
     def _listen(self, settings: ServerSettings) -> None:
-        host, colon, port = settings.listen.rpartition(":")
-        if not colon or not host or not port.isdecimal() or int(port) > 65535:
-            self._say("listen", "must be an address and a port, such as 127.0.0.1:8080")
+        places = {
+            "listen": settings.listen,
+            "otlp.http_listen": settings.otlp.http_listen,
+            "otlp.grpc_listen": settings.otlp.grpc_listen,
+        }
+        for path, listen in places.items():
+            host, colon, port = listen.rpartition(":")
+            if (listen or path == "listen") and not (colon and host and port.isdecimal() and int(port) <= 65535):
+                self._say(path, "must be an address and a port, such as 127.0.0.1:8080")
+
+    def _traffic(self, settings: ServerSettings) -> None:
+        otlp, redaction = settings.otlp, settings.traces.redaction
+        for name in OtlpSettings.__struct_fields__:
+            if name.startswith("max_") and name != "max_traces" and getattr(otlp, name) == 0:
+                self._say(f"otlp.{name}", "must be above 0")
+        if otlp.grace > otlp.limit:
+            self._say("otlp.grace", "must not be longer than otlp.limit")
+        if otlp.max_waiting_bytes < otlp.max_request_bytes:
+            self._say("otlp.max_waiting_bytes", "must not be less than otlp.max_request_bytes")
+        if not 0 <= redaction.presidio.min_score <= 1:
+            self._say("traces.redaction.presidio.min_score", "must be from 0 to 1")
+        if redaction.presidio.deadline <= 0:
+            self._say("traces.redaction.presidio.deadline", "must be above 0")
+        if redaction != RedactionSettings():
+            from evalsi.settings.redaction_rules import redaction_rules  # detectors are slow to load
+
+            try:
+                redaction_rules(redaction)
+            except EvalsiError as error:
+                path = f"traces.redaction.{error.where}" if error.where else "traces.redaction.pii"
+                self._tree.add(path, f"{path}: {error.message}", hint=error.hint)
+        for subject in settings.rate_limits.principals:
+            self._subject(below("rate_limits.principals", subject), subject)
 
     def _judges_and_targets(self, settings: ServerSettings) -> None:
         named: dict[str, JudgeSettings | TargetSettings] = {}
@@ -316,6 +399,53 @@ class _Checks:
                 ipaddress.ip_network(network)
             except ValueError:
                 self._say(f"outbound.allow_networks[{place}]", "must be a network such as 10.7.0.0/16")
+
+    def _sinks(self, settings: ServerSettings) -> None:
+        seen: dict[str, int] = {}
+        for place, sink in enumerate(settings.sinks):
+            path = f"sinks[{place}]"
+            kinds, name = kinds_of(sink), sink_name(sink)
+            if len(kinds) != 1:
+                said = f"says {' and '.join(kinds)}" if kinds else f"says none of {', '.join(SINK_KINDS)}"
+                self._say(path, f"{said}; it needs exactly one")
+                continue
+            if not _NAME.match(name):
+                self._say(f"{path}.name", "is no name", "use 1 to 63 lower-case letters, digits and dashes")
+            if name in seen:
+                self._say(path, f"is called {name!r}, as sinks[{seen[name]}] is", "give it a name")
+            seen.setdefault(name, place)
+            self._sink(f"{path}.{kinds[0]}", sink, kinds[0])
+
+    def _sink(self, path: str, sink: SinkSettings, kind: str) -> None:
+        if not re.match(r"https?://[^\s/@]+(/|\Z)", sink_address(sink)):
+            self._say(f"{path}.{SINK_KINDS[kind]}", "must be an address that begins with http:// or https://")
+        part = getattr(sink, kind)
+        for name in part.__struct_fields__:
+            if name == "headers_env":
+                for header, variable in part.headers_env.items():
+                    self._variable(below(f"{path}.headers_env", header), variable)
+            elif name.endswith("_env"):
+                self._variable(f"{path}.{name}", getattr(part, name))
+        mlflow = sink.mlflow
+        if mlflow is not None and bool(mlflow.username_env) != bool(mlflow.password_env):
+            self._say(path, "needs username_env and password_env together")
+        if mlflow is not None and mlflow.token_env and mlflow.username_env:
+            self._say(path, "names both a token and a user", "give one of token_env and username_env")
+        if sink.langfuse is not None and not (sink.langfuse.public_key_env and sink.langfuse.secret_key_env):
+            self._say(path, "needs public_key_env and secret_key_env")
+
+    def _policies(self, settings: ServerSettings) -> None:
+        if not settings.policies:
+            return
+        from evalsi.settings.redaction_rules import presidio_options
+        from evalsi.watch.policy import KnownNames
+        from evalsi.watch.read_policy import check_value
+
+        names = [sink_name(sink) for sink in settings.sinks if kinds_of(sink)]
+        presidio = presidio_options(settings.traces.redaction.presidio)
+        known = KnownNames(judges=list(settings.judges) or None, sinks=names, presidio=presidio)
+        for place, value in enumerate(settings.policies):
+            check_value(self._tree, value, f"policies[{place}]", known)
 
     def _variable(self, path: str, name: str) -> None:
         if name and not _VARIABLE.match(name):

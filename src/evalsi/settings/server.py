@@ -5,12 +5,15 @@ a secret, only the name of the environment variable that does, or a digest. docs
 from the docstrings.
 """
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
 Duration: TypeAlias = Annotated[float, msgspec.Meta(extra={"form": "duration"})]
 """Seconds; in the file a text such as "30s", "5m", "168h" or "30d"."""
+
+RawJson: TypeAlias = Annotated[Any, msgspec.Meta(extra={"form": "raw"})]
+"""A part that has a schema of its own."""
 
 
 class PostgresSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,6 +78,66 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The same for single projects."""
 
 
+class SandboxServiceSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """A host of sandboxes (`evalsi sandbox serve`) that runs programs in place of this machine."""
+
+    address: str = ""
+    """Its address, host:port; empty runs programs on this machine."""
+    ca_file: str = ""
+    """Authority of its certificate, PEM; without it no TLS is spoken."""
+    cert_file: str = ""
+    """Our certificate, PEM, which it asks for."""
+    key_file: str = ""
+    """Key of our certificate, PEM."""
+    server_name: str = ""
+    """Name in its certificate, where the address is another."""
+
+
+class FirecrackerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Machines of Firecracker, each with a kernel of its own."""
+
+    binary: str = ""
+    """The firecracker program; empty for the system's."""
+    kernel: str = ""
+    """Kernel of virtual machines, also of QEMU's: its file, or the folder of an unpacked package; empty for one of /boot."""
+    memory_mb: int = 0
+    """Mebibytes of memory that programs of one machine may use; 0 for the usual 1024."""
+
+
+class SandboxHostSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How this machine fences in programs that users send, and what they may ask for."""
+
+    ladder: list[str] = []
+    """Kinds of sandbox that may be used; empty for all."""
+    prefer: Literal["", "strongest", "quickest"] = ""
+    """Which of the kinds that are strong enough; empty for the strongest for commands, and a quick one for small programs."""
+    allow_none: bool = False
+    """Whether a spec may say `min_isolation: none`, and its programs then run without any fence where none works."""
+    allow_network: bool = False
+    """Whether a sandbox may reach hosts that who makes it names."""
+    allowed_images: list[str] = []
+    """Images that users may name: `ghcr.io/acme/*`, `python:3.12`, `python@sha256:…`, or `sha256:…` alone. Empty for none."""
+    allow_local_images: bool = False
+    """Whether users may name images in files and folders of this machine."""
+    image_key: str = ""
+    """Public key, PEM; only images that cosign signed with its other half are used."""
+    image_cache_mb: int = 0
+    """Mebibytes of images that are kept; those unused for longest go first. 0 for no limit."""
+    packages_dir: str = ""
+    """Folder of Python packages that programs may import, as `pip install --target` fills it."""
+    bwrap_path: str = ""
+    """The bubblewrap program; empty for the system's."""
+    cache_dir: str = ""
+    """Folder in which images are kept; empty for the usual one."""
+    cgroup: str = ""
+    """Version 2 control group that is delegated to the user of the server."""
+    firecracker: FirecrackerSettings = FirecrackerSettings()
+    max_sandboxes: int = 64
+    """Sandboxes that `evalsi sandbox serve` lends at once."""
+    idle_timeout_s: float = 300.0
+    """Seconds without a call after which it takes one back."""
+
+
 class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The processes that compute and judge."""
 
@@ -82,6 +145,7 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Processes that compute; 0 for one per core."""
     no_cache: bool = False
     """Whether replies of judges are asked for again instead of taken from the cache."""
+    sandbox_service: SandboxServiceSettings = SandboxServiceSettings()
 
 
 class JudgeSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,6 +196,95 @@ class TargetSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Most calls per minute; 0 for no limit."""
     projects: list[str] = []
     """Projects that may use it; empty for all."""
+
+
+class OtelSinkSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """A receiver of OTLP over HTTP, such as a collector: scores arrive as `gen_ai.evaluation.result` events."""
+
+    endpoint: str
+    """Its address, such as http://otel-collector:4318; `/v1/logs` is added."""
+    headers_env: dict[str, str] = {}
+    """Headers: name of the header, and name of the environment variable with its value."""
+    service_name: str = "evalsi"
+    """What the events call their sender."""
+    trace_feedback: bool = False
+    """Whether scores of every policy go there, and not only of those that name it."""
+
+
+class MlflowSinkSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """MLflow: scores become assessments on traces that it has too."""
+
+    tracking_uri: str
+    """Its address, such as http://mlflow:5000."""
+    experiment: str = ""
+    """Name of the experiment that runs are logged to; it is made where there is none. Empty for MLflow's own default."""
+    token_env: str = ""
+    """Name of the environment variable with its token."""
+    username_env: str = ""
+    """Name of the environment variable with a user's name, where it asks for one."""
+    password_env: str = ""
+    """Name of the environment variable with that user's password."""
+    trace_feedback: bool = False
+    """Whether scores of every policy go there, and not only of those that name it."""
+
+
+class LangfuseSinkSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Langfuse: scores arrive at traces that it has too."""
+
+    host: str = "https://cloud.langfuse.com"
+    """Its address."""
+    public_key_env: str
+    """Name of the environment variable with the public key."""
+    secret_key_env: str
+    """Name of the environment variable with the secret key."""
+    trace_feedback: bool = False
+    """Whether scores of every policy go there, and not only of those that name it."""
+
+
+class PhoenixSinkSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Arize Phoenix: scores become annotations of spans that it has too."""
+
+    endpoint: str
+    """Its address, such as http://phoenix:6006."""
+    api_key_env: str = ""
+    """Name of the environment variable with its key."""
+    trace_feedback: bool = False
+    """Whether scores of every policy go there, and not only of those that name it."""
+
+
+class WebhookSinkSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """An address of your own: scores arrive as JSON, many at once."""
+
+    url: str
+    """The address."""
+    secret_env: str = ""
+    """Name of the environment variable with what messages are signed with, as those of alerts are."""
+    headers_env: dict[str, str] = {}
+    """Headers: name of the header, and name of the environment variable with its value."""
+    trace_feedback: bool = False
+    """Whether scores of every policy go there, and not only of those that name it."""
+
+
+class SinkSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """A place that scores of policies and runs are taken to. Exactly one of otel, mlflow, langfuse, phoenix and webhook says which."""
+
+    name: str = ""
+    """What policies and runs call it; empty for `otel`, `mlflow`, `langfuse`, `phoenix` or `webhook`."""
+    projects: list[str] = []
+    """Projects whose policies and runs may use it; empty for all."""
+    give_up_after: Duration = 86_400.0
+    """How long a score is tried to be taken there. What is given up is counted."""
+    runs: bool = False
+    """Whether scores of every run go there, and not only of those that name it."""
+    otel: OtelSinkSettings | None = None
+    mlflow: MlflowSinkSettings | None = None
+    langfuse: LangfuseSinkSettings | None = None
+    phoenix: PhoenixSinkSettings | None = None
+    webhook: WebhookSinkSettings | None = None
+
+
+SINK_KINDS = {"otel": "endpoint", "mlflow": "tracking_uri", "langfuse": "host", "phoenix": "endpoint", "webhook": "url"}
+"""The keys of a sink that say its kind, and which key below each holds its address."""
 
 
 class CredentialGrant(msgspec.Struct, frozen=True, kw_only=True):
@@ -285,6 +438,13 @@ class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
     """`json`: a line is an object. `text`: for a person at a terminal."""
 
 
+class MetricSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the server counts, at `/metrics`."""
+
+    public: bool = False
+    """Whether everybody may read it. Otherwise, where `auth` is on, a key with the permission metrics.read is needed."""
+
+
 class PageSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The web pages."""
 
@@ -297,6 +457,113 @@ class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     description: str = ""
     """What it is for, in a sentence for people."""
+
+
+class OtlpSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Traces that are received as OTLP. The main port always takes them, at `/v1/traces` and over gRPC."""
+
+    http_listen: str = ""
+    """A further address and port for OTLP over HTTP, usually 127.0.0.1:4318; empty for none."""
+    grpc_listen: str = ""
+    """A further address and port for OTLP over gRPC, usually 127.0.0.1:4317; empty for none."""
+    grace: Duration = 10.0
+    """How long a trace must be quiet, once its root has ended, to count as complete."""
+    limit: Duration = 600.0
+    """When a trace counts as complete after its first span, whatever it lacks."""
+    max_traces: int = 0
+    """Most traces that wait to be complete: of more, the oldest count as complete at once, and once more if spans of theirs
+    come later. They wait on the disk and not in memory: 0 is no limit."""
+    session_quiet: Duration = 1800.0
+    """How long a session must be quiet to count as ended."""
+    max_age: Duration | None = None
+    """Spans that ended longer ago are rejected; without it none are."""
+    max_request_bytes: int = 32 << 20
+    """Largest request, unpacked."""
+    max_waiting_bytes: int = 64 << 20
+    """Most bytes of requests that are read or wait to be stored, all together; a further one is told to come again."""
+    max_request_spans: int = 65_536
+    """Most spans of one request; further ones are rejected."""
+    max_trace_spans: int = 10_000
+    """Most spans of one trace; further ones are rejected."""
+    max_attributes: int = 1_000
+    """Most attributes of one span; further ones are left out and counted."""
+    max_attribute_bytes: int = 1 << 20
+    """Longest text of an attribute; a longer one is cut, and says so at its end."""
+
+
+class PresidioSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What Presidio looks for where `pii` names it. It needs the extra `presidio` and reads each text with a language model."""
+
+    entities: list[str] = msgspec.field(default_factory=lambda: ["PERSON", "LOCATION"])
+    """Presidio's names of what is replaced; an empty list for everything that it knows in the language."""
+    language: str = "en"
+    """Language of the texts, as a code of two letters."""
+    model: str | None = "en_core_web_lg"
+    """The spaCy model, which must be installed; null for none, and then no names or places are found."""
+    min_score: float = 0.5
+    """Confidence from 0 to 1 below which a find is left alone."""
+    deadline: Duration = 2.0
+    """Time for one text; what was not looked at by then is replaced."""
+
+
+class RedactionSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What is taken out of traces before they are stored. It costs time for each span; without rules it costs none."""
+
+    disabled: bool = False
+    """Whether the rules below are left aside."""
+    keys: list[str] = []
+    """Attributes, and keys of JSON in them, whose values are replaced. `*` stands for any text."""
+    patterns: list[str] = []
+    """Expressions in RE2's syntax whose matches are replaced."""
+    pii: list[str] = []
+    """Detectors whose finds are replaced: `secret`, `email`, `phone`, `card`, `iban`, `ip`, `ssn`, `presidio`."""
+    presidio: PresidioSettings = PresidioSettings()
+    drop_attributes: list[str] = []
+    """Attributes that are left out."""
+    keep_attributes: list[str] = []
+    """When there are any, attributes that none of these names is left out."""
+
+
+class TraceSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Traces that are kept."""
+
+    workers: int = 0
+    """Most processes that complete traces and evaluate them by policies; 0 for one for each processor, at most 2. One is
+    always there, and further ones while it does not keep up."""
+    retention: Duration | None = 168 * 3600.0
+    """How long traces are kept after their last span came; null for ever."""
+    project_retention: dict[str, Duration] = {}
+    """The same for projects by name, in place of it."""
+    redaction: RedactionSettings = RedactionSettings()
+
+
+class RateSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How much may come in. 0 is no limit."""
+
+    per_second: float = 0.0
+    """Requests in a second, on average."""
+    burst: int = 0
+    """Requests that may come at once; 0 for those of one second."""
+    bytes_per_second: float = 0.0
+    """Bytes of requests in a second, unpacked, on average."""
+    burst_bytes: int = 0
+    """Bytes that may come at once; 0 for those of ten seconds."""
+
+
+class PrincipalRateSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The limits of one caller, in place of those of its project."""
+
+    ingest: RateSettings = RateSettings()
+
+
+class RateLimitSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How much callers may send; who sends more is told to come again later."""
+
+    disabled: bool = False
+    """Whether there are no limits, whatever is written here."""
+    ingest: RateSettings = RateSettings()
+    principals: dict[str, PrincipalRateSettings] = {}
+    """By subject, such as `key:collector`."""
 
 
 class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -320,19 +587,30 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The judge that is used when none is named; empty for none."""
     targets: dict[str, TargetSettings] = {}
     """Targets by name."""
+    sinks: list[SinkSettings] = []
+    """Places that scores of policies and runs are taken to."""
     credentials: CredentialSettings = CredentialSettings()
     outbound: OutboundSettings = OutboundSettings()
     quotas: QuotasSettings = QuotasSettings()
     runs: RunSettings = RunSettings()
     evaluate: EvaluateSettings = EvaluateSettings()
     rewards: RewardSettings = RewardSettings()
+    otlp: OtlpSettings = OtlpSettings()
+    traces: TraceSettings = TraceSettings()
+    policies: list[RawJson] = []
+    """Policies that are there from the start, each as `POST /v1alpha1/policies` takes one. They replace those of their names."""
+    rate_limits: RateLimitSettings = RateLimitSettings()
     worker: WorkerSettings = WorkerSettings()
+    sandbox: SandboxHostSettings = SandboxHostSettings()
     log: LogSettings = LogSettings()
+    metrics: MetricSettings = MetricSettings()
     ui: PageSettings = PageSettings()
 
 
 OWN_MACHINE = ServerSettings(
-    credentials=CredentialSettings(enforce=False), outbound=OutboundSettings(allow_networks=["0.0.0.0/0", "::/0"])
+    credentials=CredentialSettings(enforce=False),
+    outbound=OutboundSettings(allow_networks=["0.0.0.0/0", "::/0"]),
+    sandbox=SandboxHostSettings(allow_none=True, allow_network=True, allowed_images=["*"], allow_local_images=True),
 )
 """A server without a file, that only its own machine reaches: whoever uses it is its operator, and may name every
-credential and address, as on the command line."""
+credential, address and image, as on the command line."""

@@ -17,6 +17,7 @@ from evalsi.ports.access_store import StoredKey
 from evalsi.schema import APIKey, CredentialGrant, JudgeSpec, RoleBinding, RoleList, Target
 from evalsi.schema.json_text import parse_timestamp
 from evalsi.settings.server import ConfiguredKey, JudgeSettings, ServerSettings, TargetSettings
+from evalsi.settings.server_sinks import sink_address, sinks_for
 
 
 def fence_of(settings: ServerSettings) -> AddressFence:
@@ -25,7 +26,8 @@ def fence_of(settings: ServerSettings) -> AddressFence:
     return AddressFence(
         allow_hosts=frozenset(host.lower() for host in settings.outbound.allow_hosts),
         allow_networks=tuple(ipaddress.ip_network(network) for network in settings.outbound.allow_networks),
-        allow_urls=frozenset(part.base_url for part in named if part.base_url),
+        allow_urls=frozenset(part.base_url for part in named if part.base_url)
+        | {sink_address(sink) for sink in settings.sinks},
     )
 
 
@@ -43,6 +45,7 @@ def rights_of(settings: ServerSettings, project: str) -> OutgoingRights:
             for name, target in settings.targets.items()
             if not target.projects or project in target.projects
         },
+        sinks=sinks_for(settings, project),
         grants=tuple(
             Grant(variable=grant.env, hosts=tuple(host.lower() for host in grant.hosts), allow_http=grant.allow_http)
             for grant in settings.credentials.grants

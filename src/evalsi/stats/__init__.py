@@ -5,6 +5,7 @@ reason, never NaN; no interval has zero width; the coverage of each is simulated
 """
 
 from evalsi.stats.agreement import cohen_kappa, gwet_ac1, observed_agreement
+from evalsi.stats.bernstein_sequence import BernsteinSequence
 from evalsi.stats.bootstrap import (
     Resampling,
     bootstrap_mean,
@@ -46,11 +47,20 @@ from evalsi.stats.power import (
 )
 from evalsi.stats.proportion import clopper_pearson, proportion_estimate, wilson
 from evalsi.stats.quantile import quantile_estimate
+from evalsi.stats.shift_evidence import ShiftEvidence
 from evalsi.stats.subgroup import SubgroupDifference, skewness_of, subgroup_difference
+from evalsi.stats.two_samples import (
+    TwoSamples,
+    kolmogorov_smirnov,
+    proportion_difference,
+    stability_index,
+    welch_difference,
+)
 from evalsi.stats.unseen_mass import unseen_mass
 from evalsi.stats.variance_components import VarianceComponents, variance_components
 
 __all__ = [
+    "BernsteinSequence",
     "Binning",
     "ClusterTotals",
     "ConfidenceSequence",
@@ -62,7 +72,9 @@ __all__ = [
     "ReliabilityRow",
     "Resampling",
     "Sensitivity",
+    "ShiftEvidence",
     "SubgroupDifference",
+    "TwoSamples",
     "VarianceComponents",
     "anytime_p_value",
     "benjamini_hochberg",
@@ -81,6 +93,7 @@ __all__ = [
     "gwet_ac1",
     "holm",
     "improvement_posterior",
+    "kolmogorov_smirnov",
     "krippendorff_alpha",
     "mcnemar_exact",
     "mcnemar_mid_p",
@@ -97,6 +110,7 @@ __all__ = [
     "pass_hat_k",
     "pass_rate",
     "pearson",
+    "proportion_difference",
     "proportion_estimate",
     "quantile_estimate",
     "reliability_table",
@@ -107,10 +121,12 @@ __all__ = [
     "resampled_statistic",
     "skewness_of",
     "spearman",
+    "stability_index",
     "subgroup_difference",
     "t_interval",
     "t_test_power",
     "unseen_mass",
     "variance_components",
+    "welch_difference",
     "wilson",
 ]

@@ -33,6 +33,9 @@ class Moments:
         array = checked_values(values)
         if array.size == 0:
             return cls()
+        if array.size == 1:
+            only = float(array[0])
+            return cls(1, only, 0.0, only, only)
         mean = float(array.mean())
         deviations = array - mean
         return cls(array.size, mean, float(np.dot(deviations, deviations)), float(array.min()), float(array.max()))

@@ -68,12 +68,21 @@ def paired_permutation(
     squares = magnitudes * magnitudes
     evenness = float((squares * squares).sum()) / float(squares.sum()) ** 2
     z = abs(float(moving.sum())) / sqrt(float(squares.sum()))
-    if evenness <= _EVEN_SHARE and np.unique(magnitudes).size > _EXPANDED_UNITS:
+    if evenness <= _EVEN_SHARE and _differ_much(magnitudes):
         return max(_expanded(z, evenness), 1 / (1 + resamples))
     if evenness <= _FINE_STEP:
         # Were all magnitudes equal, sums would be two of them apart: half a step back, so that no tie is missed.
         return max(_expanded(max(0.0, z - sqrt(evenness)), evenness), 1 / (1 + resamples))
     return _monte_carlo(magnitudes, threshold, seed, resamples)
+
+
+def _differ_much(magnitudes: FloatArray) -> bool:
+    """Whether more than `_EXPANDED_UNITS` of them differ; the first ones tell, as a rule."""
+    for part in (magnitudes[: 5 * _EXPANDED_UNITS], magnitudes):
+        ordered = np.sort(part)
+        if 1 + np.count_nonzero(ordered[1:] != ordered[:-1]) > _EXPANDED_UNITS:
+            return True
+    return False
 
 
 def _expanded(z: float, evenness: float) -> float:

@@ -103,10 +103,16 @@ def detectable_mean(n: int, sd: float, sensitivity: Sensitivity = _DEFAULT) -> f
         raise ValueError(f"a standard deviation is above 0, not {sd!r}")
     if n < 2:
         return None
+    smallest = _detectable_in_sds(n, sensitivity)
+    return None if smallest is None else smallest * sd
+
+
+@lru_cache(maxsize=64)
+def _detectable_in_sds(n: int, sensitivity: Sensitivity) -> float | None:
+    """Kept, because the metrics of one comparison mostly have the same n."""
     # With two values at alpha .05 the test needs about 19 standard deviations; no other case needs more.
     most = 100.0 * student_t_quantile(1.0 - sensitivity.alpha / 2, 1.0)
-    smallest = _smallest(lambda d: t_test_power(d, n, sensitivity.alpha) >= sensitivity.power, 0.0, most)
-    return None if smallest is None else smallest * sd
+    return _smallest(lambda d: t_test_power(d, n, sensitivity.alpha) >= sensitivity.power, 0.0, most)
 
 
 def required_n_mean(effect: float, sd: float, sensitivity: Sensitivity = _DEFAULT) -> int | None:

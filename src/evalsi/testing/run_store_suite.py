@@ -9,6 +9,7 @@ class TestMyStore(RunStoreSuite):
 import os
 from collections.abc import Callable
 from contextlib import closing
+from time import sleep
 from typing import Any
 
 import msgspec
@@ -240,10 +241,12 @@ class RunStoreSuite:
     ) -> None:
         with closing(open_store()) as store:
             store.create(a_run("r1", fingerprint="", dataset_digest=""), a_manifest())
-            store.describe(a_run("r1", fingerprint="sha256:cc", labels={"now": "known"}), a_manifest("begun"))
+            known = a_run("r1", name="renamed", fingerprint="sha256:cc", labels={"now": "known"})
+            store.describe(known, a_manifest("begun"))
             with closing(open_store()) as other:
                 run = other.find("r1")
                 assert (run.fingerprint, run.dataset_digest, run.labels) == ("sha256:cc", "sha256:aa", {"now": "known"})
+                assert other.find("renamed").id == "r1"
                 assert other.manifest("r1") == a_manifest("begun")
                 _refused(StoreError, lambda: other.describe(a_run("r1"), a_manifest()))
 
@@ -265,6 +268,16 @@ class RunStoreSuite:
                 store.create(a_run(id_, name=name, created_at=f"2026-03-0{day + 1}T00:00:00Z"), a_manifest())
             found = {reference: store.find(reference).id for reference in _FOUND}
             assert found == _FOUND
+
+    def test_the_latest_run_with_labels_is_found_by_them(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            for day, (id_, branch) in enumerate([("aa1", "main"), ("ab2", "fix"), ("b3", "main"), ("c4", "fix")]):
+                made = a_run(id_, created_at=f"2026-03-0{day + 1}T00:00:00Z", labels={"branch": branch, "team": "docs"})
+                store.create(made, a_manifest())
+            assert store.find("latest(branch=main)").id == "b3"
+            assert store.find("latest( team=docs , branch=fix )").id == "c4"
+            assert "branch=none" in str(_refused(NotFoundError, lambda: store.find("latest(branch=none)")))
+            _refused(UsageError, lambda: store.find("latest(branch)"))
 
     def test_a_beginning_of_several_ids_is_refused_with_the_candidates(self, open_store: OpenStore) -> None:
         with closing(open_store()) as store:
@@ -299,6 +312,7 @@ class RunStoreSuite:
                 lambda: store.segment("r1", 0),
                 lambda: store.segment_rows("r1"),
                 lambda: store.take_over("r1"),
+                lambda: store.count_answers("r1"),
                 lambda: store.delete("r1"),
             ):
                 _refused(NotFoundError, call)
@@ -328,6 +342,47 @@ class RunStoreSuite:
             found = store.resumable("sha256:bb")
             assert found is not None
             assert found.id == "r1"
+
+    def test_a_run_that_has_succeeded_is_taken_up_again_only_by_whoever_asks_for_it(
+        self, open_store: OpenStore
+    ) -> None:
+        run = a_run("r1")
+        with closing(open_store()) as store:
+            store.create(run, a_manifest())
+            store.append("r1", a_segment(0))
+            store.finish(ended(run), a_manifest(), [])
+            assert store.resumable(run.fingerprint) is None
+            found = store.resumable(run.fingerprint, finished=True)
+            assert found is not None
+            assert (found.id, found.status) == ("r1", "succeeded")
+            taken = store.take_over("r1", finished=True)
+            assert (taken.status, taken.finished_at, taken.rows) == ("running", None, 2)
+            store.append("r1", a_segment(0))
+            store.finish(ended(run, headline="again"), a_manifest(), [])
+            assert (store.find("r1").headline, store.find("r1").rows) == ("again", 2)
+
+    def test_the_last_sign_of_life_of_a_writer_is_remembered(self, open_store: OpenStore) -> None:
+        run = a_run("r1")
+        with closing(open_store()) as store:
+            store.create(run, a_manifest())
+            begun = store.seen_at("r1")
+            sleep(0.01)
+            store.append("r1", a_segment(0))
+            worked = store.seen_at("r1")
+            assert begun is not None
+            assert worked is not None
+            assert begun < worked
+        with closing(open_store()) as store:
+            left = store.seen_at("r1")
+            assert left is not None
+            assert left >= worked
+
+    def test_answers_are_counted_without_being_read(self, open_store: OpenStore) -> None:
+        with closing(open_store()) as store:
+            store.create(a_run("r1"), a_manifest())
+            assert store.count_answers("r1") == 0
+            store.keep_answers("r1", [(0, b"a"), (5, b"b")])
+            assert store.count_answers("r1") == 2
 
     def test_a_run_that_is_being_written_is_nobody_elses(self, open_store: OpenStore) -> None:
         with closing(open_store()) as writer, closing(open_store()) as other:

@@ -4,6 +4,7 @@ These are the promises of the port. What hostile programs try against the host i
 """
 
 import asyncio
+import functools
 from collections.abc import Callable
 
 from evalsi.core.errors import SandboxError, UsageError
@@ -22,14 +23,17 @@ from evalsi.ports.sandbox import (
 from evalsi.schema import IsolationLevel
 
 _LIMITS = SandboxLimits(wall_s=5.0, cpu_s=5)
-_SPEC = SandboxSpec(limits=_LIMITS)
 
 
-async def check_sandbox_host(make: Callable[[], SandboxHost]) -> None:
+async def check_sandbox_host(
+    make: Callable[[], SandboxHost], limits: SandboxLimits = _LIMITS, *, at_once: int = 24
+) -> None:
     """Runs all checks on one host, which is closed in the end.
 
     Args:
         make: A host on which at least one level above NONE works.
+        limits: What programs get: more time where the host is slow.
+        at_once: Programs that are asked for together, to be more than the host runs together.
     """
     host = make()
     try:
@@ -38,7 +42,7 @@ async def check_sandbox_host(make: Callable[[], SandboxHost]) -> None:
             _programs_say_what_they_say,
             _ends_are_told_apart,
             _nothing_is_left_for_the_next_program,
-            _many_programs_at_once,
+            functools.partial(_many_programs_at_once, count=at_once),
             _commands_run_in_a_workspace_that_lasts,
             _output_comes_as_it_is_said,
             _only_regular_files_come_out,
@@ -47,13 +51,13 @@ async def check_sandbox_host(make: Callable[[], SandboxHost]) -> None:
             _paths_stay_inside,
             _a_destroyed_sandbox_says_so,
         ):
-            await check(host)
+            await check(host, limits)
     finally:
         await host.close()
         await host.close()
 
 
-async def _probe_tells_what_is_in_force(host: SandboxHost) -> None:
+async def _probe_tells_what_is_in_force(host: SandboxHost, limits: SandboxLimits) -> None:  # noqa: ARG001 - as the others
     rungs = await host.probe()
     working = [rung for rung in rungs if rung.available]
     assert working
@@ -63,40 +67,44 @@ async def _probe_tells_what_is_in_force(host: SandboxHost) -> None:
     assert levels == sorted(levels, reverse=True)
 
 
-async def _programs_say_what_they_say(host: SandboxHost) -> None:
+async def _programs_say_what_they_say(host: SandboxHost, limits: SandboxLimits) -> None:
     source = "import sys\nname = input()\nprint('hello', name)\nprint('aside', file=sys.stderr)\nsys.exit(len(name))\n"
-    runs = await host.run_python(PythonProgram(source=source, stdins=(b"Ada\n", b"Grace\n"), limits=_LIMITS))
+    runs = await host.run_python(PythonProgram(source=source, stdins=(b"Ada\n", b"Grace\n"), limits=limits))
     assert [run.stdout for run in runs.executions] == [b"hello Ada\n", b"hello Grace\n"], runs
     assert [run.stderr for run in runs.executions] == [b"aside\n", b"aside\n"]
     assert [run.exit_code for run in runs.executions] == [3, 5]
     assert not any(run.succeeded for run in runs.executions)
     assert runs.isolation.level.number > IsolationLevel.NONE.number
-    (broken,) = (await host.run_python(PythonProgram(source="def f(:", limits=_LIMITS))).executions
+    (broken,) = (await host.run_python(PythonProgram(source="def f(:", limits=limits))).executions
     assert broken.exit_code == 1
     assert b"SyntaxError" in broken.stderr
     helped = PythonProgram(
         source="from part import value\nprint(value)\n",
         files=(SandboxFile(path="part.py", content=b"value = 41 + 1\n"),),
-        limits=_LIMITS,
+        limits=limits,
     )
     (found,) = (await host.run_python(helped)).executions
     assert found.stdout == b"42\n", found
 
 
-async def _ends_are_told_apart(host: SandboxHost) -> None:
-    async def end(source: str, limits: SandboxLimits = _LIMITS) -> Execution:
+async def _ends_are_told_apart(host: SandboxHost, limits: SandboxLimits) -> None:
+    async def end(source: str, limits: SandboxLimits = limits) -> Execution:
         (run,) = (await host.run_python(PythonProgram(source=source, limits=limits))).executions
         return run
 
     assert (await end("pass")).succeeded
     killed = await end("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     assert (killed.outcome, killed.exit_code) == (SandboxOutcome.EXIT, -9)
-    slow = await end("import time; print('began', flush=True); time.sleep(60)", SandboxLimits(wall_s=0.3))
+    slow = await end(
+        "import time; print('began', flush=True); time.sleep(60)", SandboxLimits(wall_s=0.06 * limits.wall_s)
+    )
     assert slow.outcome is SandboxOutcome.TIMEOUT
     assert slow.stdout == b"began\n"
-    busy = await end("while True: pass", SandboxLimits(wall_s=20, cpu_s=1))
+    busy = await end("while True: pass", SandboxLimits(wall_s=4 * limits.wall_s, cpu_s=1))
     assert busy.outcome is SandboxOutcome.TIMEOUT, busy
-    loud = await end("import os\nwhile True: os.write(1, b'x' * 65536)", SandboxLimits(wall_s=0.5, output_bytes=1000))
+    loud = await end(
+        "import os\nwhile True: os.write(1, b'x' * 65536)", SandboxLimits(wall_s=0.1 * limits.wall_s, output_bytes=1000)
+    )
     assert loud.truncated
     assert loud.stdout == b"x" * 1000
     hungry = await end("x = bytearray(900 << 20)", SandboxLimits(memory_mib=200))
@@ -104,7 +112,7 @@ async def _ends_are_told_apart(host: SandboxHost) -> None:
     assert hungry.outcome is not SandboxOutcome.RUNNER_FAILURE
 
 
-async def _nothing_is_left_for_the_next_program(host: SandboxHost) -> None:
+async def _nothing_is_left_for_the_next_program(host: SandboxHost, limits: SandboxLimits) -> None:
     leave = (
         "import os, tempfile\nopen('left', 'w').close()\nopen(tempfile.gettempdir() + '/left', 'w').close()\n"
         "import json; json.loads = None\nif os.fork() == 0:\n    os.setsid()\n    import time; time.sleep(60)\n"
@@ -114,20 +122,20 @@ async def _nothing_is_left_for_the_next_program(host: SandboxHost) -> None:
         "print(sorted(os.listdir('.')), 'left' in os.listdir(tempfile.gettempdir()))\n"
     )
     for _ in range(4):
-        await host.run_python(PythonProgram(source=leave, limits=_LIMITS))
-        (seen,) = (await host.run_python(PythonProgram(source=look, limits=_LIMITS))).executions
+        await host.run_python(PythonProgram(source=leave, limits=limits))
+        (seen,) = (await host.run_python(PythonProgram(source=look, limits=limits))).executions
         assert seen.stdout == b"['main.py'] False\n", seen
 
 
-async def _many_programs_at_once(host: SandboxHost) -> None:
-    programs = [PythonProgram(source=f"print({number} ** 2)", limits=_LIMITS) for number in range(24)]
+async def _many_programs_at_once(host: SandboxHost, limits: SandboxLimits, count: int) -> None:
+    programs = [PythonProgram(source=f"print({number} ** 2)", limits=limits) for number in range(count)]
     runs = await asyncio.gather(*(host.run_python(program) for program in programs))
-    assert [run.executions[0].stdout for run in runs] == [f"{number**2}\n".encode() for number in range(24)]
+    assert [run.executions[0].stdout for run in runs] == [f"{number**2}\n".encode() for number in range(count)]
 
 
-async def _commands_run_in_a_workspace_that_lasts(host: SandboxHost) -> None:
+async def _commands_run_in_a_workspace_that_lasts(host: SandboxHost, limits: SandboxLimits) -> None:
     files = (SandboxFile(path="tools/greet.sh", content=b"#!/bin/sh\necho hello $WHO from $PWD\n", mode=0o755),)
-    sandbox = await host.create(SandboxSpec(limits=_LIMITS, environment={"WHO": "world"}, files=files))
+    sandbox = await host.create(SandboxSpec(limits=limits, environment={"WHO": "world"}, files=files))
     try:
         greeted = await sandbox.execute(SandboxCommand(argv=("./greet.sh",), folder="tools"))
         assert greeted.succeeded, greeted
@@ -148,8 +156,8 @@ async def _commands_run_in_a_workspace_that_lasts(host: SandboxHost) -> None:
         await sandbox.destroy()
 
 
-async def _output_comes_as_it_is_said(host: SandboxHost) -> None:
-    sandbox = await host.create(_SPEC)
+async def _output_comes_as_it_is_said(host: SandboxHost, limits: SandboxLimits) -> None:
+    sandbox = await host.create(SandboxSpec(limits=limits))
     try:
         heard: list[OutputPiece | Execution] = []
         script = "echo one; sleep 0.3; echo two >&2"
@@ -163,8 +171,8 @@ async def _output_comes_as_it_is_said(host: SandboxHost) -> None:
         await sandbox.destroy()
 
 
-async def _only_regular_files_come_out(host: SandboxHost) -> None:
-    sandbox = await host.create(_SPEC)
+async def _only_regular_files_come_out(host: SandboxHost, limits: SandboxLimits) -> None:
+    sandbox = await host.create(SandboxSpec(limits=limits))
     try:
         plant = "ln -s /etc/passwd link; mkfifo pipe; mkdir folder; ln -s / root; echo fine > file"
         planted = await sandbox.execute(SandboxCommand(argv=("sh", "-c", plant)))
@@ -179,8 +187,8 @@ async def _only_regular_files_come_out(host: SandboxHost) -> None:
         await sandbox.destroy()
 
 
-async def _a_snapshot_becomes_many_sandboxes(host: SandboxHost) -> None:
-    sandbox = await host.create(_SPEC)
+async def _a_snapshot_becomes_many_sandboxes(host: SandboxHost, limits: SandboxLimits) -> None:
+    sandbox = await host.create(SandboxSpec(limits=limits))
     try:
         await sandbox.write_files([SandboxFile(path="a/b", content=b"1", mode=0o700)])
         await sandbox.execute(SandboxCommand(argv=("ln", "-s", "a/b", "link")))
@@ -199,8 +207,8 @@ async def _a_snapshot_becomes_many_sandboxes(host: SandboxHost) -> None:
             await again.destroy()
 
 
-async def _more_than_the_policy_gives_is_denied(host: SandboxHost) -> None:
-    sandbox = await host.create(_SPEC)
+async def _more_than_the_policy_gives_is_denied(host: SandboxHost, limits: SandboxLimits) -> None:
+    sandbox = await host.create(SandboxSpec(limits=limits))
     try:
         full = await sandbox.execute(SandboxCommand(argv=("true",), policy=AccessPolicy.FULL))
         assert full.outcome is SandboxOutcome.DENIED
@@ -212,8 +220,8 @@ async def _more_than_the_policy_gives_is_denied(host: SandboxHost) -> None:
         await sandbox.destroy()
 
 
-async def _paths_stay_inside(host: SandboxHost) -> None:
-    sandbox = await host.create(_SPEC)
+async def _paths_stay_inside(host: SandboxHost, limits: SandboxLimits) -> None:
+    sandbox = await host.create(SandboxSpec(limits=limits))
     try:
         for path in ("/etc/passwd", "../out", "a/../../out", "", "."):
             (written,) = await asyncio.gather(
@@ -226,8 +234,8 @@ async def _paths_stay_inside(host: SandboxHost) -> None:
         await sandbox.destroy()
 
 
-async def _a_destroyed_sandbox_says_so(host: SandboxHost) -> None:
-    sandbox = await host.create(_SPEC)
+async def _a_destroyed_sandbox_says_so(host: SandboxHost, limits: SandboxLimits) -> None:
+    sandbox = await host.create(SandboxSpec(limits=limits))
     await sandbox.destroy()
     (read,) = await asyncio.gather(sandbox.read_files(["file"]), return_exceptions=True)
     assert isinstance(read, SandboxError)

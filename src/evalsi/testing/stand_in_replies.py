@@ -225,6 +225,7 @@ def _responses_body(reply: Reply, question: Question) -> dict[str, Any]:
     return {
         "id": f"resp_{question.number}",
         "object": "response",
+        "instructions": question.body.get("instructions"),
         "model": question.body.get("model", ""),
         "status": "incomplete" if cut else "completed",
         "incomplete_details": {"reason": cut} if cut else None,

@@ -30,7 +30,11 @@ _EVENTS = {
     "gen_ai.tool.message": "tool",
     "gen_ai.choice": "assistant",
 }
+_LANGCHAIN = ("human", "ai", "system", "tool", "function", "chat")
 _MAX_NESTING = 8
+_TURN = frozenset({"role", "parts", "content", "finish_reason"})
+_SPEAKERS = ("user", "assistant", "system")
+_JSON_OPENINGS = ("[{", '{"role"')
 
 Json = dict[str, Any]
 
@@ -42,12 +46,52 @@ def conversation_of(value: Any, role: str) -> list[Message]:
         value: A JSON value, or text that may spell one: messages, one message, a request or reply of a known API.
         role: Who speaks where the value does not say: plain text is one message of this role.
     """
-    items = [_plain(item, role) for item in _items(decoded(value), role, 0)]
+    value = decoded(value)
+    turns = _turns(value)
+    if turns is not None:
+        return turns
+    items = [_plain(item, role) for item in _items(value, role, 0)]
     messages: list[Message] = []
     for item in items:
         if item is not None:
             messages += messages_of([item]) or []
     return [message for message in messages if message.content or message.tool_calls or message.role == "tool"]
+
+
+def _turns(value: Any) -> list[Message] | None:
+    """The messages of a list of plain turns of text, which is what most are; None for anything else.
+
+    Gives what the long way gives, in a tenth of its time.
+    """
+    if not isinstance(value, list):
+        return None
+    messages: list[Message] = []
+    for fields in cast("list[Json]", value):
+        if fields.__class__ is not dict or not _TURN.issuperset(fields):
+            return None
+        role, parts = fields.get("role"), fields.get("parts", fields.get("content"))
+        if role not in _SPEAKERS or len(fields) != 2 + ("finish_reason" in fields):
+            return None
+        if isinstance(parts, str):
+            if parts.startswith(_JSON_OPENINGS):
+                return None
+            text = parts
+        elif isinstance(parts, list):
+            texts: list[str] = []
+            for piece in cast("list[Json]", parts):
+                if piece.__class__ is not dict or len(piece) != 2:
+                    return None
+                said = piece.get("content", piece.get("text"))
+                if piece.get("type") != "text" or not isinstance(said, str):
+                    return None
+                if said:
+                    texts.append(said)
+            text = "\n".join(texts)
+        else:
+            return None
+        if text:
+            messages.append(Message(role=role, content=text))
+    return messages
 
 
 def unflattened(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
@@ -65,13 +109,16 @@ def unflattened(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
     return cast("list[Any]", found) if isinstance(found, list) else []
 
 
-def has_gap(attributes: Mapping[str, Any], prefix: str) -> bool:
-    """Whether indexed attributes lack a number below their highest, as they do when a limit left some out."""
+def has_gap(attributes: Iterable[str], prefix: str) -> bool:
+    """Whether indexed attributes lack a number below their highest, as they do when a limit left some out.
+
+    0 may be lacking: it is kept free for a system message by libraries that then have none.
+    """
     start = len(prefix) + 1
     dotted = prefix + "."
     heads = {key[start:].split(".", 1)[0] for key in attributes if key.startswith(dotted)}
     numbers = {int(head) for head in heads if head.isascii() and head.isdigit() and len(head) < 9}
-    return bool(numbers) and len(numbers) != max(numbers) + 1
+    return bool(numbers) and len(numbers | {0}) != max(numbers) + 1
 
 
 def _insert(tree: Json, path: list[str], value: Any) -> None:
@@ -119,6 +166,8 @@ def _items(value: Any, role: str, depth: int) -> list[Json]:
         return _items(fields["output"], "assistant", depth + 1)
     if isinstance(fields.get("kwargs"), dict) and "lc" in fields:  # LangChain's constructors
         return _items(_of_langchain(fields), role, depth + 1)
+    if fields.get("type") in _LANGCHAIN and isinstance(fields.get("data"), dict):  # LangChain's plain form
+        return _items({"role": fields["type"], **cast("Json", fields["data"])}, role, depth + 1)
     if isinstance(fields.get("message"), dict) and "role" not in fields:
         return _items(fields["message"], role, depth + 1)
     return [fields if "role" in fields or "type" in fields else {"role": role, **fields}]
@@ -156,7 +205,7 @@ def _plain(item: Json, role: str) -> Json | None:
     body: Any = item.get("content")
     if body is None:
         body = item.get("parts", item.get("contents", item.get("text")))
-    if isinstance(body, str) and (body.startswith(("[{", '{"role"'))):
+    if isinstance(body, str) and body.startswith(_JSON_OPENINGS):
         body = decoded(body)
     plain["content"] = [_block(block) for block in _blocks(body)] if isinstance(body, list) else body
     calls: Any = decoded(item.get("tool_calls", item.get("toolCalls")))

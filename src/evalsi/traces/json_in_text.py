@@ -17,6 +17,8 @@ _OPENINGS = ("{", "[", '"')
 
 def decoded(value: Any) -> Any:
     """`value`, or what its text spells: a structure, or the text within a JSON string. "12" and "true" stay text."""
+    if not isinstance(value, str):  # most have been read before
+        return value
     for _ in range(_MAX_LAYERS):
         if not isinstance(value, str) or not value.lstrip().startswith(_OPENINGS):
             return value
@@ -29,10 +31,10 @@ def decoded(value: Any) -> Any:
 
 def is_cut_json(value: Any) -> bool:
     """Whether text begins as a JSON structure and is none: most likely cut by a limit."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or value.endswith(("}", "]")):
         return False
     text = value.lstrip()
-    return text.startswith(("{", "[{", '["')) and not text.endswith(("}", "]")) and _decode(text) is msgspec.UNSET
+    return text.startswith(("{", "[{", '["')) and _decode(text) is msgspec.UNSET
 
 
 def _decode(text: str) -> Any:
@@ -40,7 +42,8 @@ def _decode(text: str) -> Any:
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return msgspec.UNSET
-    if _deeper_than(value, _MAX_DEPTH):
+    # What opens no more often than that is no deeper either, and to count is quick.
+    if text.count("{") + text.count("[") > _MAX_DEPTH and _deeper_than(value, _MAX_DEPTH):
         return msgspec.UNSET
     if "\\ud" in text or "\\uD" in text:
         value, _ = without_surrogates(value)

@@ -7,7 +7,7 @@ that gives a value that is not empty wins. Mappings are versioned: the name and 
 import re
 from functools import cache
 from importlib import resources
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 
@@ -40,6 +40,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """A dotted path into the decoded value, such as "usage.input_tokens"."""
     select: Literal["input", "output"] | None = None
     """Which side of a conversation that holds both: "output" is the last answer, "input" what came before it."""
+    ignore: str | None = None
+    """An expression; a text that it finds something in is no value, such as what a library writes in place of one."""
 
     def __post_init__(self) -> None:
         given = sum((self.attr is not None, self.const is not msgspec.UNSET, self.name, self.events))
@@ -80,6 +82,8 @@ class UsageSources(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Where token counts and cost are. `prompt` includes cached tokens, as OpenTelemetry asks."""
 
     prompt: list[Source] = []
+    uncached: list[Source] = []
+    """Input tokens without the cached ones, of a sender that counts them apart; used where `prompt` finds nothing."""
     completion: list[Source] = []
     cached: list[Source] = []
     cache_write: list[Source] = []
@@ -124,6 +128,8 @@ class AgentSources(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     name: list[Source] = []
     version: list[Source] = []
+    handed_to: list[Source] = []
+    """Of a hand-over: the agent that gets the work."""
 
 
 class ValueSources(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -238,7 +244,18 @@ def compiled(pattern: str) -> "re.Pattern[str]":
         raise re.error(reason.decode() if isinstance(reason, bytes) else str(reason)) from None
 
 
-SHIPPED = ("openinference", "mlflow", "vercel-ai", "logfire", "traceloop", "langsmith", "claude-code", "genai")
+SHIPPED = (
+    "crewai",
+    "openinference",
+    "mlflow",
+    "vercel-ai",
+    "logfire",
+    "traceloop",
+    "langsmith",
+    "claude-code",
+    "evalsi",
+    "genai",
+)
 """The conventions that are shipped, in the order they are tried: the one that says most about a span first."""
 
 
@@ -251,6 +268,7 @@ def shipped_mappings() -> dict[str, Mapping]:
 
 def _patterns(mapping: Mapping) -> list[str]:
     found = [redaction.regex for redaction in mapping.redact]
+    found += [source.ignore for source in sources_of(mapping) if source.ignore is not None]
     waiting = [*mapping.exclude_spans, *mapping.include_spans]
     waiting += [selector for selectors in mapping.kinds.values() for selector in selectors]
     waiting += [rule.select for rule in mapping.answer if rule.select is not None]
@@ -260,3 +278,14 @@ def _patterns(mapping: Mapping) -> list[str]:
         waiting += [*(selector.all or ()), *(selector.any or ())]
         waiting += [selector.negated] if selector.negated is not None else []
     return found
+
+
+def sources_of(part: Any) -> list[Source]:
+    """Every source of a mapping, or of a part of one, however deep."""
+    if isinstance(part, Source):
+        return [part]
+    if isinstance(part, list):
+        return [source for item in cast("list[Any]", part) for source in sources_of(item)]
+    if isinstance(part, msgspec.Struct):
+        return [source for name in part.__struct_fields__ for source in sources_of(getattr(part, name))]
+    return []

@@ -1,26 +1,26 @@
-"""OTLP in protobuf, read by hand: the dozen fields that mappers need, of five messages.
+"""OTLP in protobuf as spans, for files and for what is stored.
 
-Written by hand so that a file can be read without a protobuf runtime, which only servers install. Unknown fields are
-skipped; a damaged message is refused as a whole, since nothing after the damage can be found.
+What always holds: a request whose frame is damaged, or one of whose spans is, is refused as a whole, since nothing after the
+damage can be found; within a span's values a damaged list or map costs that value alone.
 """
 
 import base64
 import math
-import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from evalsi.core.errors import InvalidDataError
+from evalsi.schema.otlp_wire import damage, otlp_messages
 from evalsi.traces.span import DecodedSpans, RejectedSpan, Span, SpanEvent
 
 _MAX_VALUE_DEPTH = 40
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
-_Field = tuple[int, int, Any]
-"""Number, wire type, value: an int for a varint, `memoryview` for the others."""
-
-
-class _DamagedError(ValueError):
-    """The bytes are no protobuf message."""
+"""Nesting of one attribute's value; a deeper one is replaced by a sentence."""
+_MAX_NS = 2**63
+DAMAGED_VALUE = "[this value is damaged]"
+"""What stands for a list or map that is no protobuf."""
+_LONGEST_KNOWN, _MOST_KNOWN = 100, 4096
+_KNOWN: dict[bytes, tuple[str, Any]] = {}
+"""Short attributes by their bytes. Read and replaced as a whole by any thread; it holds nothing that bytes do not say."""
 
 
 def decode_otlp_protobuf(body: bytes) -> DecodedSpans:
@@ -30,206 +30,144 @@ def decode_otlp_protobuf(body: bytes) -> DecodedSpans:
     """
     spans: list[Span] = []
     rejected: list[RejectedSpan] = []
+    messages = otlp_messages()
+    read = messages.ReadSpan.FromString
     try:
-        for number, kind, group in _fields(memoryview(body)):
-            if (number, kind) == (1, _BYTES):
-                _read_group(group, spans, rejected)
-    except _DamagedError as fault:
-        raise InvalidDataError(f"no OTLP in protobuf: {fault}") from None
+        for group in messages.Request.FromString(body).resource_spans:
+            resource = _said_before(messages.ReadResource.FromString(group.resource).attributes)
+            for scoped in (*group.scope_spans, *group.library_spans):
+                scope = messages.Scope.FromString(scoped.scope)
+                name, version = text_of_wire(scope.name), text_of_wire(scope.version)
+                for raw in scoped.spans:
+                    span = _span(read(raw), resource, name, version)
+                    if isinstance(span, Span):
+                        spans.append(span)
+                    else:
+                        rejected.append(span)
+    except damage():
+        raise InvalidDataError("no OTLP in protobuf: the bytes are damaged or end early") from None
     return DecodedSpans(spans=spans, rejected=rejected)
 
 
-def _read_group(group: memoryview, spans: list[Span], rejected: list[RejectedSpan]) -> None:
-    resource: dict[str, Any] = {}
-    scoped: list[memoryview] = []
-    for number, kind, value in _fields(group):
-        if (number, kind) == (1, _BYTES):
-            resource = _attributes(inner for at, wire, inner in _fields(value) if (at, wire) == (1, _BYTES))
-        elif kind == _BYTES and number in (2, 1000):  # 1000: what OTLP before 0.15 called a library
-            scoped.append(value)
-    for value in scoped:
-        name = version = ""
-        found: list[memoryview] = []
-        for number, kind, inner in _fields(value):
-            if (number, kind) == (1, _BYTES):
-                texts = {at: _text(text) for at, wire, text in _fields(inner) if wire == _BYTES and at in (1, 2)}
-                name, version = texts.get(1, ""), texts.get(2, "")
-            elif (number, kind) == (2, _BYTES):
-                found.append(inner)
-        for inner in found:
-            span = _span(inner, resource, name, version)
-            if isinstance(span, Span):
-                spans.append(span)
-            else:
-                rejected.append(span)
+def attributes_of(pairs: Iterable[Any]) -> dict[str, Any]:
+    """Attributes as JSON values, from protobuf's `KeyValue`s; of a name that comes twice the last one counts."""
+    return {key: value for key, value in (_pair(pair, 0) for pair in pairs) if key}
 
 
-def _span(data: memoryview, resource: dict[str, Any], scope_name: str, scope_version: str) -> Span | RejectedSpan:
-    values: dict[int, Any] = {}
-    pairs: list[memoryview] = []
-    events: list[SpanEvent] = []
-    for number, kind, value in _fields(data):
-        if number == 9 and kind == _BYTES:
-            pairs.append(value)
-        elif number == 11 and kind == _BYTES:
-            events.append(_event(value))
-        elif (number, kind) in _SPAN_FIELDS:
-            values[number] = value
-    trace_id, span_id = bytes(values.get(1, b"")), bytes(values.get(2, b""))
-    parent = bytes(values.get(4, b""))
-    name = _text(values.get(5, memoryview(b"")))
+def why_rejected(trace_id: bytes, span_id: bytes, parent_span_id: bytes) -> str:
+    """What is wrong with the ids of a span; empty when they are right."""
     if len(trace_id) != 16 or not any(trace_id):
-        return RejectedSpan(
-            where=repr(name), reason=f"the trace id is 16 bytes that are not all 0, not {len(trace_id)}"
-        )
+        return f"the trace id is 16 bytes that are not all 0, not {len(trace_id)}"
     if len(span_id) != 8 or not any(span_id):
-        return RejectedSpan(where=repr(name), reason=f"the span id is 8 bytes that are not all 0, not {len(span_id)}")
-    if len(parent) not in (0, 8):
-        return RejectedSpan(where=repr(name), reason=f"the parent's id is 8 bytes, not {len(parent)}")
-    status = {at: value for at, _, value in _fields(values.get(15, memoryview(b"")))}
-    message: Any = status.get(2)
+        return f"the span id is 8 bytes that are not all 0, not {len(span_id)}"
+    if len(parent_span_id) not in (0, 8):
+        return f"the parent's id is 8 bytes, not {len(parent_span_id)}"
+    return ""
+
+
+def text_of_wire(value: str | bytes) -> str:
+    """Text; bytes that are no UTF-8 become the replacement mark, since a span is worth more than one bad letter."""
+    return value if isinstance(value, str) else value.decode("utf-8", "replace")
+
+
+def _span(raw: Any, resource: Mapping[str, Any], scope_name: str, scope_version: str) -> Span | RejectedSpan:
+    trace_id, span_id, parent = raw.trace_id, raw.span_id, raw.parent_span_id
+    name = raw.name
+    if not isinstance(name, str):
+        name = text_of_wire(name)
+    reason = why_rejected(trace_id, span_id, parent)
+    if reason:
+        return RejectedSpan(where=repr(name), reason=reason)
+    status = raw.status if raw.HasField("status") else None
+    events = raw.events
     return Span(
         trace_id=trace_id.hex(),
         span_id=span_id.hex(),
         parent_span_id=parent.hex() if any(parent) else "",
         name=name,
-        kind=values.get(6, 0),
-        start_ns=_fixed64(values.get(7)),
-        end_ns=_fixed64(values.get(8)),
-        attributes=_attributes(pairs),
-        events=events,
-        status_code=status[3] if isinstance(status.get(3), int) else 0,
-        status_message="" if message is None or isinstance(message, int) else _text(message),
+        kind=raw.kind,
+        start_ns=_nanoseconds(raw.start_time_unix_nano),
+        end_ns=_nanoseconds(raw.end_time_unix_nano),
+        attributes=_said_before(raw.attributes),
+        events=[_event(each) for each in events] if events else [],
+        status_code=status.code if status is not None else 0,
+        status_message=text_of_wire(status.message) if status is not None else "",
         resource=resource,
         scope_name=scope_name,
         scope_version=scope_version,
-        dropped_attributes=values.get(10, 0),
+        dropped_attributes=raw.dropped_attributes_count,
     )
 
 
-_SPAN_FIELDS = {
-    (1, _BYTES),
-    (2, _BYTES),
-    (4, _BYTES),
-    (5, _BYTES),
-    (6, _VARINT),
-    (7, _FIXED64),
-    (8, _FIXED64),
-    (10, _VARINT),
-    (15, _BYTES),
-}
+def _event(raw: Any) -> SpanEvent:
+    return SpanEvent(
+        name=text_of_wire(raw.name),
+        time_ns=_nanoseconds(raw.time_unix_nano),
+        attributes=_said_before(raw.attributes),
+    )
 
 
-def _event(data: memoryview) -> SpanEvent:
-    name, time_ns = "", 0
-    pairs: list[memoryview] = []
-    for number, kind, value in _fields(data):
-        match number, kind:
-            case 1, 1:
-                time_ns = _fixed64(value)
-            case 2, 2:
-                name = _text(value)
-            case 3, 2:
-                pairs.append(value)
-            case _:
-                pass
-    return SpanEvent(name=name, time_ns=time_ns, attributes=_attributes(pairs))
-
-
-def _attributes(pairs: Any) -> dict[str, Any]:
+def _said_before(packed: Sequence[bytes]) -> dict[str, Any]:
+    """Attributes as `attributes_of` gives them, from the bytes of each: an app says the same few things again and again."""
     found: dict[str, Any] = {}
-    for pair in pairs:
-        key, value = _pair(pair, 0)
+    for one in packed[:]:  # protobuf's lists are copied in a third of the time in which they are walked through
+        pair = _KNOWN.get(one)
+        if pair is None:
+            pair = _read_pair(one)
+        key = pair[0]
         if key:
-            found[key] = value
+            found[key] = pair[1]
     return found
 
 
-def _pair(data: memoryview, depth: int) -> tuple[str, Any]:
-    key, value = "", None
-    for number, kind, inner in _fields(data):
-        if kind == _BYTES and number == 1:
-            key = _text(inner)
-        elif kind == _BYTES and number == 2:
-            value = _value(inner, depth)
-    return key, value
+def _read_pair(packed: bytes) -> tuple[str, Any]:
+    pair = _pair(otlp_messages().KeyValue.FromString(packed), 0)
+    if len(packed) <= _LONGEST_KNOWN and not isinstance(pair[1], list | dict):  # which somebody might change
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[packed] = pair
+    return pair
 
 
-def _value(data: memoryview, depth: int) -> Any:
+def _pair(pair: Any, depth: int) -> tuple[str, Any]:
+    key, value = pair.key, pair.value
+    if value.HasField("string_value"):  # what most are
+        text = value.string_value
+        return key if isinstance(key, str) else text_of_wire(key), text if isinstance(text, str) else text_of_wire(text)
+    return text_of_wire(key), _value(value, depth)
+
+
+def _value(value: Any, depth: int) -> Any:
+    match value.WhichOneof("value"):
+        case "string_value":
+            return text_of_wire(value.string_value)
+        case "int_value":
+            return value.int_value
+        case "bool_value":
+            return value.bool_value
+        case "double_value":
+            double = value.double_value
+            return double if math.isfinite(double) else str(double)
+        case "bytes_value":
+            return base64.b64encode(value.bytes_value).decode()
+        case "array_value" | "kvlist_value" as form:
+            return _nested(form, getattr(value, form), depth + 1)
+        case _:
+            return None
+
+
+def _nested(form: str, packed: bytes, depth: int) -> Any:
     if depth > _MAX_VALUE_DEPTH:
         return f"[nested deeper than {_MAX_VALUE_DEPTH} levels]"
-    for number, kind, value in _fields(data):
-        match number, kind:
-            case 1, 2:
-                return _text(value)
-            case 2, 0:
-                return bool(value)
-            case 3, 0:
-                return value - 2**64 if value >= 2**63 else value
-            case 4, 1:
-                double = struct.unpack("<d", value)[0]
-                return double if math.isfinite(double) else str(double)
-            case 5, 2:
-                return [_value(item, depth + 1) for at, _, item in _fields(value) if at == 1]
-            case 6, 2:
-                return dict(_pair(item, depth + 1) for at, _, item in _fields(value) if at == 1)
-            case 7, 2:
-                return base64.b64encode(value).decode()
-            case _:
-                pass
-    return None
+    messages = otlp_messages()
+    try:
+        if form == "array_value":
+            return [_value(item, depth) for item in messages.ArrayValue.FromString(packed).values]
+        return dict(_pair(pair, depth) for pair in messages.KeyValueList.FromString(packed).values)
+    except damage():
+        return DAMAGED_VALUE
 
 
-def _fixed64(value: memoryview | None) -> int:
-    """Nanoseconds; a moment beyond the year 2262 is none."""
-    number = int.from_bytes(value, "little") if value is not None else 0
-    return number if number < 2**63 else 0
-
-
-def _text(value: memoryview) -> str:
-    """Text; bytes that are no UTF-8 become the replacement mark, since a span is worth more than one bad letter."""
-    return str(value, "utf-8", "replace")
-
-
-def _fields(data: memoryview) -> Iterator[_Field]:
-    at, end = 0, len(data)
-    while at < end:
-        tag = data[at]
-        at += 1
-        if tag > 127:
-            tag, at = _varint(data, at - 1)
-        kind = tag & 7
-        if kind == _BYTES:
-            if at >= end:
-                raise _DamagedError("it ends early")
-            length = data[at]
-            at += 1
-            if length > 127:
-                length, at = _varint(data, at - 1)
-            stop = at + length
-            if stop > end:
-                raise _DamagedError("it ends early")
-            yield tag >> 3, kind, data[at:stop]
-            at = stop
-        elif kind == _VARINT:
-            value, at = _varint(data, at)
-            yield tag >> 3, kind, value
-        elif kind in (_FIXED64, _FIXED32):
-            stop = at + (8 if kind == _FIXED64 else 4)
-            if stop > end:
-                raise _DamagedError("it ends early")
-            yield tag >> 3, kind, data[at:stop]
-            at = stop
-        else:
-            raise _DamagedError(f"field {tag >> 3} has the unknown wire type {kind}")
-
-
-def _varint(data: memoryview, at: int) -> tuple[int, int]:
-    value = shift = 0
-    for position in range(at, min(at + 10, len(data))):
-        byte = data[position]
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value & (2**64 - 1), position + 1
-        shift += 7
-    raise _DamagedError("a number does not end")
+def _nanoseconds(moment: int) -> int:
+    """A moment beyond the year 2262 is none."""
+    return moment if moment < _MAX_NS else 0

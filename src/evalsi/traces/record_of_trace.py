@@ -18,13 +18,15 @@ from evalsi.schema import (
     Trajectory,
     Usage,
 )
-from evalsi.traces.mapping import AnswerRule, Mapping
+from evalsi.traces.mapping import AnswerRule
 from evalsi.traces.source_reading import SpanInTrace, first_value, matches
 from evalsi.traces.span import Span
 from evalsi.traces.step_of_span import FLAGS, content_of
 from evalsi.traces.tool_calls import tool_calls_of
-from evalsi.traces.trajectory import Tracing, distinct, root_of, total_usage, trajectory_of_spans
+from evalsi.traces.trajectory import ReadSpan, Tracing, distinct, root_of, total_usage, trajectory_of
 
+KEY_ATTRIBUTE = "evalsi.key"
+"""Attribute of a span with the sender's own name of a request."""
 _LABEL = "evalsi.label."
 
 
@@ -39,16 +41,17 @@ def record_of_trace(spans: Sequence[Span], tracing: Tracing) -> Record:
         tracing: The conventions and prices.
     """
     unique = distinct(spans)
-    trajectory = trajectory_of_spans(unique, tracing)
+    read = [ReadSpan(span, tracing.mappers.of_span(span)) for span in unique]
+    trajectory = trajectory_of(read, tracing.prices)
     root = root_of(trajectory.steps)
     return Record(
         id=trajectory.trace_id,
         input=question_of(trajectory),
-        output=_ruled_answer(unique, trajectory, tracing.mappers.mappings) or answer_of(trajectory),
+        output=_ruled_answer(unique, trajectory, tracing.mappers.answers) or answer_of(trajectory),
         context=passages_of(trajectory.steps),
         trajectory=trajectory,
         usage=_usage(trajectory, root),
-        metadata=_metadata(unique, root, tracing),
+        metadata=_metadata(read, root),
         provenance=Provenance(trace=TraceProvenance(trace_id=trajectory.trace_id)),
         notes=_notes(trajectory.steps, root),
     )
@@ -122,10 +125,11 @@ def _usage(trajectory: Trajectory, root: Step | None) -> Usage | None:
     return msgspec.structs.replace(usage or Usage(), latency=root.duration)
 
 
-def _metadata(spans: Sequence[Span], root: Step | None, tracing: Tracing) -> dict[str, Any]:
+def _metadata(read: Sequence[ReadSpan], root: Step | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    ordered = sorted(spans, key=lambda span: (root is None or span.span_id != root.span_id, span.start_ns))
-    first = ordered[0]
+    first_id = root.span_id if root is not None else ""
+    ordered = sorted(read, key=lambda each: (each.span.span_id != first_id, each.span.start_ns))
+    first = ordered[0].span
     if isinstance(first.resource.get("service.name"), str):
         found["service"] = first.resource["service.name"]
     labels = {
@@ -136,19 +140,20 @@ def _metadata(spans: Sequence[Span], root: Step | None, tracing: Tracing) -> dic
     }
     if labels:
         found["labels"] = labels
+    every = {id(conventions): conventions.whole for _, conventions in ordered}.values()
     for name in ("user_id", "tags", "metadata"):
-        value = _first_of(ordered, name, tracing)
+        value = _first_of(ordered, name) if any(getattr(says, name) for says in every) else None
         if value is not None:
             found[name] = value
     return found
 
 
-def _first_of(spans: Sequence[Span], field: str, tracing: Tracing) -> Any:
-    for span in spans:
-        for mapping in tracing.mappers.of_span(span):
-            value = first_value(getattr(mapping, field), SpanInTrace(span))
-            if value is not None:
-                return value
+def _first_of(read: Sequence[ReadSpan], field: str) -> Any:
+    for span, conventions in read:
+        sources = getattr(conventions.whole, field)
+        value = first_value(sources, SpanInTrace(span)) if sources else None
+        if value is not None:
+            return value
     return None
 
 
@@ -161,13 +166,12 @@ def _notes(steps: Sequence[Step], root: Step | None) -> list[str]:
     return notes + [f"{flag}: {', '.join(names[:5])}" for flag, names in sorted(flags.items())]
 
 
-def _ruled_answer(spans: Sequence[Span], trajectory: Trajectory, mappings: Sequence[Mapping]) -> Content | None:
+def _ruled_answer(spans: Sequence[Span], trajectory: Trajectory, rules: Sequence[AnswerRule]) -> Content | None:
     """The answer by the rules of the mappings; None when no rule finds one."""
-    for mapping in mappings:
-        for rule in mapping.answer:
-            value = _by_rule(rule, spans, trajectory)
-            if value not in (None, ""):
-                return content_of(value, "assistant") if rule.decode != "string" else Content(text=str(value))
+    for rule in rules:
+        value = _by_rule(rule, spans, trajectory)
+        if value not in (None, ""):
+            return content_of(value, "assistant") if rule.decode != "string" else Content(text=str(value))
     return None
 
 

@@ -3,15 +3,17 @@
 import re
 from collections.abc import Mapping as Dict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, cast
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from evalsi.traces.conversation import unflattened
+from evalsi.traces.conversation import has_gap, unflattened
 from evalsi.traces.json_in_text import decoded
-from evalsi.traces.mapping import Mapping, Selector, Source, compiled, shipped_mappings
+from evalsi.traces.mapping import AnswerRule, Mapping, Redaction, Selector, Source, compiled, shipped_mappings
 from evalsi.traces.span import Span
+from evalsi.traces.span_conventions import Narrowing, SpanConventions
 
 _MESSAGE_EVENTS = (
     "gen_ai.system.message",
@@ -21,11 +23,13 @@ _MESSAGE_EVENTS = (
     "gen_ai.choice",
 )
 _MOST_KNOWN = 4096
+_MOST_TOLD = 512
+_INDEXED = ("llm.input_messages", "llm.output_messages", "gen_ai.prompt", "gen_ai.completion")
+_NOTHING: tuple[Any, ...] = ("", [], {})
 _ANSWERS = ("assistant", "ai", "model")
 
 
-@dataclass(frozen=True)
-class SpanInTrace:
+class SpanInTrace(NamedTuple):
     """A span with what stands above it, nearest first; a root stands below nothing."""
 
     span: Span
@@ -44,25 +48,42 @@ class Mappers:
     """The mappings of a project in the order they are tried: its own first, then what is shipped."""
 
     mappings: Sequence[Mapping]
-    _marks: Sequence[frozenset[str]] = field(init=False, repr=False, compare=False)
-    _known: dict[tuple[str, ...], list[Mapping]] = field(init=False, repr=False, compare=False)
+    _narrowing: Narrowing = field(init=False, repr=False, compare=False)
+    _known: dict[tuple[bool, tuple[str, ...]], SpanConventions] = field(init=False, repr=False, compare=False)
     """By the names of a span's attributes: an app sends few different sets of them, and each span is asked about often."""
+    _told: dict[tuple[bool, bool, frozenset[str]], SpanConventions] = field(init=False, repr=False, compare=False)
+    """By those names that make a difference: long conversations in indexed attributes are many sets of them."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_marks", [frozenset(mapping.marks) for mapping in self.mappings])
+        object.__setattr__(self, "_narrowing", Narrowing(self.mappings))
         object.__setattr__(self, "_known", {})
+        object.__setattr__(self, "_told", {})
 
-    def of_span(self, span: Span) -> list[Mapping]:
+    @cached_property
+    def answers(self) -> Sequence[AnswerRule]:
+        """How the answer of a trace is found, before what is usual; most mappings leave it at that."""
+        return [rule for mapping in self.mappings for rule in mapping.answer]
+
+    def of_span(self, span: Span) -> SpanConventions:
         """The mappings that may say something about the span, judged by its attributes and never by its scope."""
-        names = tuple(span.attributes)
+        names = bool(span.events), tuple(span.attributes)
         known = self._known.get(names)
         if known is None:
-            heads = {name.split(".", 1)[0] for name in names}
-            marked = zip(self.mappings, self._marks, strict=True)
-            known = [mapping for mapping, marks in marked if not marks or not marks.isdisjoint(heads)]
+            known = self._found(*names)
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             self._known[names] = known
+        return known
+
+    def _found(self, has_events: bool, names: tuple[str, ...]) -> SpanConventions:
+        gap = any(has_gap(names, prefix) for prefix in _INDEXED)
+        key = has_events, gap, self._narrowing.told_by(names)
+        known = self._told.get(key)
+        if known is None:
+            known = replace(self._narrowing.narrowed(key[2], has_events=has_events), has_gap=gap)
+            if len(self._told) >= _MOST_TOLD:
+                self._told.clear()
+            self._told[key] = known
         return known
 
 
@@ -77,10 +98,28 @@ def shipped_mappers(own: Sequence[Mapping] = ()) -> Mappers:
 def first_value(sources: Sequence[Source], at: SpanInTrace) -> Any:
     """The value of the first source that gives one that is not empty; None when none does."""
     for source in sources:
-        value = _value_of(source, at)
-        if value is not None and value not in ("", [], {}):
+        value = value_of(source, at)
+        if value is not None:
             return value
     return None
+
+
+def value_of(source: Source, at: SpanInTrace) -> Any:
+    """The value of a source; None when it gives none, or one that is empty."""
+    if (
+        source.attr is None
+        or source.scope != "span"
+        or source.event is not None
+        or source.decode == "indexed"
+        or source.ignore is not None
+    ):
+        value = _value_anywhere(source, at)
+    else:  # what most are
+        value = at.span.attributes.get(source.attr)
+        if value is not None and (source.decode is not None or source.path is not None or source.select is not None):
+            value = _read(source, value)
+    # Numbers, of which 0 is a value, need not be compared with what is nothing.
+    return value if value or (value is not None and value not in _NOTHING) else None
 
 
 def matches(selector: Selector, span: Span) -> bool:
@@ -98,9 +137,8 @@ def matches(selector: Selector, span: Span) -> bool:
     return selector.negated is not None and not matches(selector.negated, span)
 
 
-def redacted(span: Span, mappings: Sequence[Mapping]) -> Span:
-    """The span with what its mappings redact replaced in its attributes and those of its events."""
-    rules = [rule for mapping in mappings for rule in mapping.redact]
+def redacted(span: Span, rules: Sequence[Redaction]) -> Span:
+    """The span with what rules of its mappings redact replaced in its attributes and those of its events."""
     if not rules:
         return span
 
@@ -129,9 +167,10 @@ def _replaced(value: Any, pattern: "re.Pattern[str]", by: str) -> Any:
 
 def _attribute_fits(selector: Selector, attributes: Dict[str, Any]) -> bool:
     assert selector.attr is not None
-    value: Any = decoded(attributes.get(selector.attr))
+    value: Any = attributes.get(selector.attr)
     if selector.exists is not None:
         return (value is not None) == selector.exists
+    value = decoded(value)
     if value is None:
         return False
     if selector.equals is not msgspec.UNSET:
@@ -144,14 +183,18 @@ def _attribute_fits(selector: Selector, attributes: Dict[str, Any]) -> bool:
     return isinstance(value, str) and compiled(selector.regex).search(value) is not None
 
 
-def _value_of(source: Source, at: SpanInTrace) -> Any:
+def _value_anywhere(source: Source, at: SpanInTrace) -> Any:
     if source.const is not msgspec.UNSET:
         return source.const
     if source.name:
         return at.span.name or None
     if source.events:
         return _selected(_event_list(at.span), source.select)
-    value = _attribute(source, at)
+    return _read(source, _attribute(source, at))
+
+
+def _read(source: Source, value: Any) -> Any:
+    """What an attribute holds, as the source reads it."""
     if source.decode == "json" or source.path is not None:
         value = decoded(value)
     elif source.decode == "string" and value is not None and not isinstance(value, str):
@@ -178,9 +221,13 @@ def _attribute(source: Source, at: SpanInTrace) -> Any:
             places = [at.span.attributes, *above, at.span.resource]
     for place in places:
         value = unflattened(place, source.attr) if source.decode == "indexed" else place.get(source.attr)
-        if value not in (None, "", []):
+        if value not in (None, "", []) and not _is_ignored(value, source):
             return value
     return None
+
+
+def _is_ignored(value: Any, source: Source) -> bool:
+    return source.ignore is not None and isinstance(value, str) and compiled(source.ignore).search(value) is not None
 
 
 def _within(value: Any, path: str) -> Any:

@@ -6,20 +6,24 @@ are joined wherever a trajectory came from.
 
 import json
 import math
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import msgspec
 
+from evalsi.core.content import text_of
 from evalsi.judges.prices import PriceTable
 from evalsi.schema import Content, Message, Messages, Step, StepType, Usage
-from evalsi.traces.conversation import conversation_of, has_gap
+from evalsi.traces.conversation import conversation_of
 from evalsi.traces.json_in_text import decoded, is_cut_json
-from evalsi.traces.mapping import KINDS, Mapping, Source
-from evalsi.traces.source_reading import SpanInTrace, first_value, matches
+from evalsi.traces.mapping import Mapping, Source, UsageSources
+from evalsi.traces.source_reading import SpanInTrace, first_value, matches, value_of
 from evalsi.traces.span import Span
+from evalsi.traces.span_conventions import SpanConventions
+from evalsi.traces.tool_result import unwrapped_result
 
 _TYPES = {
     "llm": StepType.LLM,
@@ -32,8 +36,12 @@ _TYPES = {
     "user": StepType.USER,
     "generic": StepType.GENERIC,
 }
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_TOKENS = 2**53
-_INDEXED = ("llm.input_messages", "llm.output_messages", "gen_ai.prompt", "gen_ai.completion")
+_NS_OF_EXACT_FLOATS = 4 * 10**18
+"""Until 2096 a float holds seconds since 1970 to less than half a microsecond."""
+_MOST_KNOWN = 512
+_DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,30})?")
 _MOST_USD = 10_000.0
 """No single model call costs more. A larger figure is a count of tokens under the key of a cost."""
 
@@ -45,67 +53,74 @@ MAPPING = "evalsi.mapping"
 FLAGS = "evalsi.flags"
 """Attribute of a step with what is odd about its span, as a list of words."""
 TOOL_CALL_ID = "tool_call_id"
+SAME_CALL_AS = "evalsi.same_call_as"
+"""Attribute of a step that records the same call of a model or tool as another step, which it names and which counts."""
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """What the mappings say about one span: for each field, the first source of the first mapping that has a value."""
+    """Reads one span: of the sources of a field the first that has a value."""
 
     at: SpanInTrace
-    mappings: Sequence[Mapping]
 
-    def first(self, sources_of: Callable[[Mapping], Sequence[Source]]) -> Any:
-        for mapping in self.mappings:
-            sources = sources_of(mapping)
-            value = first_value(sources, self.at) if sources else None
-            if value is not None:
-                return value
-        return None
+    def first(self, sources: Sequence[Source]) -> Any:
+        return first_value(sources, self.at) if sources else None
 
-    def messages(self, sources_of: Callable[[Mapping], Sequence[Source]], role: str) -> list[Message]:
+    def messages(self, sources: Sequence[Source], role: str) -> list[Message]:
         """The first conversation that can be read: a source may hold something that is none."""
-        for mapping in self.mappings:
-            for source in sources_of(mapping):
-                read = conversation_of(first_value([source], self.at), role)
-                if read:
-                    return read
+        for source in sources:
+            value = value_of(source, self.at)
+            read = conversation_of(value, role) if value is not None else ()
+            if read:
+                return read
         return []
 
-    def text(self, sources_of: Callable[[Mapping], Sequence[Source]]) -> str:
-        value = self.first(sources_of)
+    def talk(self, sources: Sequence[Source], role: str) -> list[Message]:
+        """The first value that is a conversation through and through, where it might be anything else."""
+        if not sources:
+            return []
+        value = decoded(first_value(sources, self.at))
+        return conversation_of(value, role) if _is_conversation(value) else []
+
+    def text(self, sources: Sequence[Source]) -> str:
+        if not sources:
+            return ""
+        value = first_value(sources, self.at)
         return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
 
-    def count(self, sources_of: Callable[[Mapping], Sequence[Source]]) -> int | None:
-        return count_of(self.first(sources_of))
+    def count(self, sources: Sequence[Source]) -> int | None:
+        return count_of(first_value(sources, self.at)) if sources else None
 
 
-def step_of_span(at: SpanInTrace, mappings: Sequence[Mapping], prices: PriceTable) -> Step:
+def step_of_span(at: SpanInTrace, conventions: SpanConventions, prices: PriceTable) -> Step:
     """The step.
 
     Args:
         at: The span and what stands above it.
-        mappings: Those that may apply, in the order they are tried.
+        conventions: Those that may apply.
         prices: What tokens cost; a model that is not in it costs an unknown amount, never 0.
     """
-    kind, told_by = _kind(at.span, mappings)
-    ordered = [told_by, *(mapping for mapping in mappings if mapping is not told_by)] if told_by else mappings
-    reader = _Reader(at, ordered)
+    kind, place = _kind(at.span, conventions)
+    told_by = conventions.mappings[place] if place is not None else None
+    says = conventions.led_by(place or 0)
+    reader = _Reader(at)
     span = at.span
-    flags = _flags(span)
+    flags = _flags(span, conventions)
     added: dict[str, Any] = {MAPPING: f"{told_by.name}@{told_by.revision}"} if told_by else {}
     usage: Usage | None = None
+    told = ""
     match kind:
         case "llm" | "embedding":
-            name, given, said, usage = _llm(reader, prices, added, flags, span)
+            name, given, said, usage = _llm(reader, says, prices, added, flags)
         case "tool":
-            name, given, said = _tool(reader, added)
+            name, given, said, told = _tool(reader, says, added)
         case "retrieval":
-            name, given, said = "", content_of(reader.first(lambda m: m.retrieval.query)), _passages(reader)
-            said = said or content_of(reader.first(lambda m: m.values.output))
+            name, given, said = "", content_of(reader.first(says.retrieval.query)), _passages(reader, says)
+            said = said or content_of(reader.first(says.values.output))
         case _:
-            name = reader.text(lambda m: m.agent.name) if kind == "agent" else ""
-            given = content_of(reader.first(lambda m: m.values.input), "user")
-            said = content_of(reader.first(lambda m: m.values.output), "assistant")
+            name = reader.text({"agent": says.agent.name, "handoff": says.agent.handed_to}.get(kind, []))
+            given = content_of(reader.first(says.values.input), "user")
+            said = content_of(reader.first(says.values.output), "assistant")
     if flags:
         added[FLAGS] = flags
     start, end = span.start_ns, max(span.start_ns, span.end_ns)
@@ -119,7 +134,7 @@ def step_of_span(at: SpanInTrace, mappings: Sequence[Mapping], prices: PriceTabl
         start_time=moment(start),
         end_time=moment(end) if span.end_ns else None,
         usage=usage,
-        error=_error(span, reader if kind == "tool" else None),
+        error=_error(span, told) or (_refusal(span) if kind in ("llm", "tool") else ""),
         attributes={**span.attributes, **added},
         duration=(end - start) / 1e9 if start and span.end_ns else None,
     )
@@ -154,8 +169,10 @@ def moment(nanoseconds: int) -> datetime | None:
     """Nanoseconds since 1970 as a moment, to the microsecond; None for 0 or a year beyond 9999."""
     if nanoseconds <= 0:
         return None
+    if nanoseconds < _NS_OF_EXACT_FLOATS:  # in half the time
+        return datetime.fromtimestamp(nanoseconds // 1000 / 1e6, UTC)
     try:
-        return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=nanoseconds // 1000)
+        return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
     except OverflowError:
         return None
 
@@ -166,44 +183,68 @@ def count_of(value: Any) -> int | None:
         value = int(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    sound = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_TOKENS
-    return cast("int", value) if sound else None
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_TOKENS:
+        return value
+    return None
 
 
-def _kind(span: Span, mappings: Sequence[Mapping]) -> tuple[str, Mapping | None]:
-    for mapping in mappings:
-        for kind in KINDS:
-            if any(matches(selector, span) for selector in mapping.kinds.get(kind, ())):
-                return kind, mapping
+def _kind(span: Span, conventions: SpanConventions) -> tuple[str, int | None]:
+    """The kind, and the place of the mapping that told it. An app's spans have few kinds, which are told once each."""
+    known = conventions.told_kinds
+    names = (span.name, span.scope_name) if conventions.kinds_ask_names else ()
+    asked = (*names, *map(span.attributes.get, conventions.kinds_ask))
+    try:
+        found = known.get(asked)
+    except TypeError:  # a list, say
+        return _told_kind(span, conventions.mappings)
+    if found is None:
+        found = _told_kind(span, conventions.mappings)
+        if len(known) >= _MOST_KNOWN:
+            known.clear()
+        known[asked] = found
+    return found
+
+
+def _told_kind(span: Span, mappings: Sequence[Mapping]) -> tuple[str, int | None]:
+    for place, mapping in enumerate(mappings):
+        for kind, selectors in mapping.kinds.items():
+            for selector in selectors:
+                if matches(selector, span):
+                    return kind, place
     return "generic", None
 
 
 def _llm(
-    reader: _Reader, prices: PriceTable, added: dict[str, Any], flags: list[str], span: Span
+    reader: _Reader, says: Mapping, prices: PriceTable, added: dict[str, Any], flags: list[str]
 ) -> tuple[str, Content | None, Content | None, Usage | None]:
-    model = reader.text(lambda m: m.llm.model)
-    response_model = reader.text(lambda m: m.llm.response_model)
-    response_id = reader.text(lambda m: m.llm.response_id)
+    model = reader.text(says.llm.model)
+    response_model = reader.text(says.llm.response_model)
+    response_id = reader.text(says.llm.response_id)
     if model or response_model:
         added[MODEL] = model or response_model
     if response_id:
         added[RESPONSE_ID] = response_id
-    asked = reader.messages(lambda m: m.llm.input_messages, "user")
-    system = conversation_of(reader.first(lambda m: m.llm.system), "system")
+    asked = reader.messages(says.llm.input_messages, "user") or reader.talk(says.values.input, "user")
+    plain = None if asked else content_of(reader.first(says.values.input))
+    system = conversation_of(reader.first(says.llm.system), "system") if says.llm.system else []
+    if system and plain is not None:
+        asked = [Message(role="user", content=text_of(plain))]
     if system and not any(message.role == "system" for message in asked):
         asked = [*(Message(role="system", content=message.content) for message in system), *asked]
-    answered = reader.messages(lambda m: m.llm.output_messages, "assistant")
-    if not any(message.tool_calls for message in answered):
-        answered = _with_calls(answered, _calls_apart(reader))
-    usage, odd = _usage(reader, prices, response_model, model)
+    answered = reader.messages(says.llm.output_messages, "assistant")
+    if not answered and not reader.at.span.is_error:
+        answered = reader.talk(says.values.output, "assistant")
+    if says.llm.output_tool_calls and not any(message.tool_calls for message in answered):
+        answered = _with_calls(answered, _calls_apart(reader, says))
+    usage, odd = _usage(reader, says.llm.usage, prices, response_model, model)
     flags += odd
-    given = Content(messages=Messages(messages=asked)) if asked else content_of(reader.first(lambda m: m.values.input))
-    return model or response_model, given, said(answered) if answered else _unread_output(reader, span), usage
+    given = Content(messages=Messages(messages=asked)) if asked else plain
+    return model or response_model, given, said(answered) if answered else _unread_output(reader, says), usage
 
 
-def _calls_apart(reader: _Reader) -> list[Message]:
+def _calls_apart(reader: _Reader, says: Mapping) -> list[Message]:
     """The messages of calls that stand beside the answer: a list of calls, or messages that hold them."""
-    value: Any = decoded(reader.first(lambda m: m.llm.output_tool_calls))
+    value: Any = decoded(reader.first(says.llm.output_tool_calls))
     if not isinstance(value, list):
         return []
     items = cast("list[Any]", value)
@@ -222,26 +263,28 @@ def _with_calls(answered: list[Message], called: list[Message]) -> list[Message]
     return [Message(role="assistant", content=text, tool_calls=[call for each in called for call in each.tool_calls])]
 
 
-def _unread_output(reader: _Reader, span: Span) -> Content | None:
+def _unread_output(reader: _Reader, says: Mapping) -> Content | None:
     """What a model call gave where its messages cannot be read; nothing for a call that failed."""
-    return None if span.is_error else content_of(reader.first(lambda m: m.values.output))
+    return None if reader.at.span.is_error else content_of(reader.first(says.values.output))
 
 
-def _usage(reader: _Reader, prices: PriceTable, *models: str) -> tuple[Usage | None, list[str]]:
+def _usage(reader: _Reader, says: UsageSources, prices: PriceTable, *models: str) -> tuple[Usage | None, list[str]]:
     """Tokens and cost. `input_tokens` includes cached ones; a sender that counts them apart is found out where it can be."""
     flags: list[str] = []
-
-    def of(field: str) -> int | None:
-        return reader.count(lambda m: getattr(m.llm.usage, field))
-
-    prompt, completion, reasoning = of("prompt"), of("completion"), of("reasoning")
-    cached, written = of("cached"), of("cache_write")
+    prompt, completion = reader.count(says.prompt), reader.count(says.completion)
+    reasoning = reader.count(says.reasoning)
+    cached, written = reader.count(says.cached), reader.count(says.cache_write)
     apart = (cached or 0) + (written or 0)
-    if prompt is not None and apart > prompt:
+    uncached = reader.count(says.uncached) if prompt is None else None
+    if uncached is not None:
+        prompt = uncached + apart
+    elif prompt is not None and apart > prompt:
         prompt += apart
         flags.append("cached tokens counted apart from input tokens")
-    cost = reader.first(lambda m: m.llm.usage.cost)
+    cost = reader.first(says.cost)
     reported: float | None = None
+    if isinstance(cost, str) and _DECIMAL.fullmatch(cost):
+        cost = float(cost)
     if isinstance(cost, int | float) and not isinstance(cost, bool) and math.isfinite(cost) and cost >= 0:
         if cost <= _MOST_USD and (cost == 0 or cost != (prompt or 0) + (completion or 0)):
             reported = float(cost)
@@ -257,34 +300,58 @@ def _usage(reader: _Reader, prices: PriceTable, *models: str) -> tuple[Usage | N
         cache_write_tokens=written,
         reasoning_tokens=reasoning,
         requests=1,
+        unpriced_requests=0 if reported is not None else 1,
     )
-    known = [model for model in models if model and prices.find(model) is not None]
-    usd = prices.cost(known[0] if known else "", usage).usd
-    priced = {"cost_usd": usd, "unpriced_requests": 0 if usd is not None else 1}
-    return msgspec.structs.replace(usage, **priced), flags
+    known = next((model for model in models if model and prices.find(model) is not None), None)
+    usd = prices.cost(known, usage).usd if known is not None else reported
+    if usd is not None and usd != reported:
+        usage = msgspec.structs.replace(usage, cost_usd=usd, unpriced_requests=0)
+    return usage, flags
 
 
-def _tool(reader: _Reader, added: dict[str, Any]) -> tuple[str, Content | None, Content | None]:
-    call_id = reader.text(lambda m: m.tool.call_id)
+def _tool(reader: _Reader, says: Mapping, added: dict[str, Any]) -> tuple[str, Content | None, Content | None, str]:
+    call_id = reader.text(says.tool.call_id)
     if call_id:
         added[TOOL_CALL_ID] = call_id
-    arguments = content_of(_by_name(decoded(reader.first(lambda m: m.tool.arguments))))
-    result = content_of(reader.first(lambda m: m.tool.result))
-    return reader.text(lambda m: m.tool.name), arguments, result
+    result = unwrapped_result(reader.first(says.tool.result))
+    if result.call_id:
+        added.setdefault(TOOL_CALL_ID, result.call_id)
+    told = reader.text(says.tool.error) or (str(result.value) if result.is_error else "")
+    return reader.text(says.tool.name), content_of(_arguments(reader, says)), content_of(result.value), told
+
+
+def _arguments(reader: _Reader, says: Mapping) -> Any:
+    """The first value that can be what a tool was called with: an object where there is one, and never a schema of it."""
+    found: Any = None
+    for source in says.tool.arguments:
+        value = _by_name(decoded(first_value([source], reader.at)))
+        if isinstance(value, dict) and not _is_schema(cast("dict[str, Any]", value)):
+            return cast("Any", value)
+        found = value if found is None and not isinstance(value, dict) else found
+    return found
+
+
+def _is_schema(value: dict[str, Any]) -> bool:
+    """Whether an object says which arguments a tool takes; some libraries put that beside what they were."""
+    return value.get("type") == "object" and isinstance(value.get("properties"), dict)
 
 
 def _by_name(arguments: Any) -> Any:
-    """The arguments of a Python function by name, where a library records {"args": [], "kwargs": {…}}."""
+    """The arguments of a Python function by name, where a library records {"args": [], "kwargs": {…}} or the latter alone."""
     if isinstance(arguments, dict):
         fields = cast("dict[str, Any]", arguments)
-        if set(fields) == {"args", "kwargs"} and not fields["args"] and isinstance(fields["kwargs"], dict):
+        if (
+            fields.keys() in ({"args", "kwargs"}, {"kwargs"})
+            and not fields.get("args")
+            and isinstance(fields["kwargs"], dict)
+        ):
             return cast("Any", fields["kwargs"])
     return cast("Any", arguments)
 
 
-def _passages(reader: _Reader) -> Content | None:
+def _passages(reader: _Reader, says: Mapping) -> Content | None:
     """The documents that a search gave, in their order."""
-    documents: Any = reader.first(lambda m: m.retrieval.documents)
+    documents: Any = reader.first(says.retrieval.documents)
     if isinstance(documents, dict):
         inner = cast("dict[str, Any]", documents)
         documents = next(
@@ -307,8 +374,8 @@ def _passage(item: Any) -> Any:
     return {**({"content": content} if content is not None else {}), **rest}
 
 
-def _error(span: Span, tool: _Reader | None) -> str:
-    told = tool.text(lambda m: m.tool.error) if tool is not None else ""
+def _error(span: Span, told: str) -> str:
+    """Why the step failed; empty when it did not. `told`: what a tool gave as its error."""
     if not span.is_error:
         return told
     thrown = [event.attributes for event in span.events if event.name == "exception"]
@@ -318,19 +385,29 @@ def _error(span: Span, tool: _Reader | None) -> str:
     return ": ".join(dict.fromkeys(parts)) or "the span ended in an error"
 
 
-def _flags(span: Span) -> list[str]:
+def _refusal(span: Span) -> str:
+    """What a gateway tells of a call that was refused, whose span it does not mark as failed."""
+    status = span.attributes.get("http.status", span.attributes.get("http.response.status_code"))
+    return f"HTTP status {status}" if isinstance(status, int) and 400 <= status < 600 else ""
+
+
+def _flags(span: Span, conventions: SpanConventions) -> list[str]:
     flags: list[str] = []
     if span.end_ns and span.end_ns < span.start_ns:
         flags.append("ended before it started")
-    if span.dropped_attributes or any(has_gap(span.attributes, prefix) for prefix in _INDEXED):
+    if span.dropped_attributes or conventions.has_gap:
         flags.append("attributes are missing")
-    if any(is_cut_json(value) for value in span.attributes.values()):
-        flags.append("a value is cut")
+    for value in span.attributes.values():
+        if isinstance(value, str) and not value[:1].isalnum() and is_cut_json(value):
+            flags.append("a value is cut")
+            break
     return flags
 
 
 def _is_conversation(value: Any) -> bool:
     """Whether a value has the marks of messages: roles, parts, or a known request or reply around them."""
+    if value is None or isinstance(value, str):
+        return False
     if isinstance(value, list):
         items = cast("list[Any]", value)
         return bool(items) and all(_is_conversation(item) for item in items)

@@ -31,8 +31,13 @@ class MadeCall(msgspec.Struct, frozen=True, kw_only=True):
     """Why it failed; empty when it did not."""
     step: int
     """Index of the step that made it."""
-    ran: bool = False
-    """Whether a step of its own shows that the tool ran."""
+    ran_by: int | None = None
+    """Index of the step that shows that the tool ran; None where no step of its own does."""
+
+    @property
+    def ran(self) -> bool:
+        """Whether a step of its own shows that the tool ran."""
+        return self.ran_by is not None
 
 
 def tool_calls_of(trajectory: Trajectory) -> list[MadeCall]:
@@ -74,7 +79,7 @@ def _of_step(step: Step, place: int) -> MadeCall:
         result=_value(step.output),
         error=step.error,
         step=place,
-        ran=True,
+        ran_by=place,
     )
 
 
@@ -115,7 +120,7 @@ class _Calls:
             arguments=ran.arguments if asked.arguments is ABSENT else asked.arguments,
             result=ran.result if ran.result is not ABSENT else asked.result,
             error=ran.error or asked.error,
-            ran=True,
+            ran_by=ran.ran_by,
         )
 
     def _likeliest(self, ran: MadeCall) -> int | None:

@@ -6,17 +6,19 @@ are kept and flagged.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import msgspec
 
 from evalsi.judges.prices import PriceTable, shipped_prices
 from evalsi.schema import Step, StepType, Trajectory, Usage
+from evalsi.traces.same_tool_call import each_tool_call_once
 from evalsi.traces.source_reading import Mappers, SpanInTrace, first_value, matches, redacted, shipped_mappers
 from evalsi.traces.span import Span
-from evalsi.traces.step_of_span import FLAGS, MODEL, RESPONSE_ID, step_of_span
+from evalsi.traces.span_conventions import SpanConventions
+from evalsi.traces.step_of_span import FLAGS, MODEL, RESPONSE_ID, SAME_CALL_AS, step_of_span
 
-SAME_CALL_AS = "evalsi.same_call_as"
-"""Attribute of a step that records the same model call as another step, which it names and which has the usage."""
 _MAX_DEPTH = 1000
 _MOST_ABOVE = 64
 """Spans above a span that are asked for what it does not say itself."""
@@ -45,8 +47,11 @@ def by_trace(spans: Iterable[Span]) -> dict[str, list[Span]]:
 
 def distinct(spans: Iterable[Span]) -> list[Span]:
     """Each span once. Of several with the same id the one that ended last counts, then the one with more attributes."""
+    every = list(spans)
     found: dict[str, Span] = {}
-    for span in spans:
+    if len({span.span_id for span in every}) == len(every):  # as it nearly always is
+        return every
+    for span in every:
         known = found.get(span.span_id)
         if known is None or (span.end_ns, len(span.attributes)) > (known.end_ns, len(known.attributes)):
             found[span.span_id] = span
@@ -60,13 +65,26 @@ def trajectory_of_spans(spans: Sequence[Span], tracing: Tracing) -> Trajectory:
         spans: At least one, all of one trace.
         tracing: The conventions and prices.
     """
-    tree = _tree(distinct(spans), tracing.mappers)
+    read = [ReadSpan(span, tracing.mappers.of_span(span)) for span in distinct(spans)]
+    return trajectory_of(read, tracing.prices)
+
+
+class ReadSpan(NamedTuple):
+    """A span and the conventions that it may follow, which are looked up once."""
+
+    span: Span
+    conventions: SpanConventions
+
+
+def trajectory_of(read: Sequence[ReadSpan], prices: PriceTable) -> Trajectory:
+    """The trajectory of the spans of one trace, at least one, each of them once."""
+    tree = _tree(read)
     steps: list[Step] = []
-    for span in tree.ordered:
-        mappings = tracing.mappers.of_span(span)
-        clean = redacted(span, mappings)
+    for span, conventions in tree.ordered:
+        clean = redacted(span, conventions.redactions)
+        at = tree.place(clean) if conventions.looks_around else SpanInTrace(clean)
         flags = tree.flags.get(span.span_id, ())
-        step = step_of_span(tree.place(clean), mappings, tracing.prices)
+        step = step_of_span(at, conventions, prices)
         parent = tree.parents.get(span.span_id, "")
         if flags or parent != step.parent_span_id:
             known = step.attributes.get(FLAGS, [])
@@ -74,7 +92,9 @@ def trajectory_of_spans(spans: Sequence[Span], tracing: Tracing) -> Trajectory:
             step = msgspec.structs.replace(step, parent_span_id=parent, attributes={**step.attributes, **added})
         steps.append(step)
     return Trajectory(
-        trace_id=spans[0].trace_id, session_id=_session_id(tree, tracing.mappers), steps=_each_call_once(steps)
+        trace_id=read[0].span.trace_id,
+        session_id=_session_id(tree),
+        steps=each_tool_call_once(_each_call_once(steps)),
     )
 
 
@@ -109,13 +129,16 @@ def total_usage(steps: Iterable[Step]) -> Usage | None:
 @dataclass(frozen=True)
 class _Tree:
     spans: Mapping[str, Span]
-    ordered: Sequence[Span]
+    ordered: Sequence[ReadSpan]
     """The spans that are steps, by start, then by id."""
     parents: Mapping[str, str]
     """The step that each step belongs to; a step without one is a root."""
-    roots: Mapping[str, str]
-    """The root above each step, itself for a root."""
     flags: Mapping[str, Sequence[str]]
+
+    @cached_property
+    def roots(self) -> Mapping[str, str]:
+        """The root above each step, itself for a root."""
+        return _roots(self.parents, self.ordered)
 
     def place(self, span: Span) -> SpanInTrace:
         """The span with what stands above it."""
@@ -128,11 +151,12 @@ class _Tree:
         return SpanInTrace(span, found, self.spans[root] if root != span.span_id else None)
 
 
-def _tree(spans: Sequence[Span], mappers: Mappers) -> _Tree:
-    every = {span.span_id: span for span in spans}
-    kept = {span.span_id for span in spans if _is_step(span, mappers)}
+def _tree(read: Sequence[ReadSpan]) -> _Tree:
+    every = {span.span_id: span for span, _ in read}
+    steps = [each for each in read if _is_step(*each)]
+    kept = {span.span_id for span, _ in steps}
     flags: dict[str, list[str]] = {}
-    ordered = sorted((every[name] for name in kept), key=lambda span: (span.start_ns, span.span_id))
+    ordered = sorted(steps, key=lambda each: (each.span.start_ns, each.span.span_id))
     parents = {name: span.parent_span_id for name, span in every.items() if span.parent_span_id}
     for name in _cut_circles(parents):
         flags.setdefault(name, []).append("it is above itself")
@@ -140,15 +164,16 @@ def _tree(spans: Sequence[Span], mappers: Mappers) -> _Tree:
     for name in orphans:
         del parents[name]
         flags.setdefault(name, []).append("its parent is missing")
-    _skip_excluded(parents, every, kept)
-    roots = [span for span in ordered if span.span_id not in parents and span.span_id not in orphans]
-    if roots:
-        for span in ordered:
+    if len(kept) < len(every):
+        _skip_excluded(parents, every, kept)
+    root = next((s for s, _ in ordered if s.span_id not in parents and s.span_id not in orphans), None)
+    if root is not None:
+        for span, _ in ordered:
             if span.span_id in orphans and span.span_id not in parents:
-                parents[span.span_id] = roots[0].span_id
-            if span.start_ns < roots[0].start_ns:
+                parents[span.span_id] = root.span_id
+            if span.start_ns < root.start_ns:
                 flags.setdefault(span.span_id, []).append("started before its root")
-    return _Tree(every, ordered, parents, _roots(parents, ordered), flags)
+    return _Tree(every, ordered, parents, flags)
 
 
 def _cut_circles(parents: dict[str, str]) -> list[str]:
@@ -156,6 +181,8 @@ def _cut_circles(parents: dict[str, str]) -> list[str]:
     cut: list[str] = []
     done: set[str] = set()
     for start in list(parents):
+        if parents.get(start) not in parents:  # its parent is a root: most are
+            continue
         way: dict[str, None] = {}
         at = start
         while at in parents and at not in done and at not in way:
@@ -186,10 +213,9 @@ def _skip_excluded(parents: dict[str, str], every: Mapping[str, Span], kept: set
                 parents.pop(each, None)
 
 
-def _roots(parents: Mapping[str, str], ordered: Sequence[Span]) -> dict[str, str]:
-    """The root above each step, itself for a root."""
+def _roots(parents: Mapping[str, str], ordered: Sequence[ReadSpan]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for span in ordered:
+    for span, _ in ordered:
         way: list[str] = []
         at = span.span_id
         while at in parents and at not in found:
@@ -201,8 +227,8 @@ def _roots(parents: Mapping[str, str], ordered: Sequence[Span]) -> dict[str, str
     return found
 
 
-def _is_step(span: Span, mappers: Mappers) -> bool:
-    for mapping in mappers.of_span(span):
+def _is_step(span: Span, conventions: SpanConventions) -> bool:
+    for mapping in conventions.mappings if conventions.leaves_out else ():
         if any(matches(selector, span) for selector in mapping.exclude_spans):
             return False
         if mapping.include_spans and not any(matches(selector, span) for selector in mapping.include_spans):
@@ -210,15 +236,15 @@ def _is_step(span: Span, mappers: Mappers) -> bool:
     return True
 
 
-def _session_id(tree: _Tree, mappers: Mappers) -> str:
+def _session_id(tree: _Tree) -> str:
     """The first session that a span names, from the root on; then the resource's."""
-    ordered = sorted(tree.ordered, key=lambda span: span.span_id in tree.parents)
-    for span in ordered:
-        for mapping in mappers.of_span(span):
-            value = first_value(mapping.session_id, tree.place(span))
-            if value is not None:
-                return str(value)
-    for span in ordered[:1]:
+    ordered = sorted(tree.ordered, key=lambda each: each.span.span_id in tree.parents)
+    for span, conventions in ordered:
+        sources = conventions.whole.session_id
+        value = first_value(sources, tree.place(span)) if sources else None
+        if value is not None:
+            return str(value)
+    for span, _ in ordered[:1]:
         for key in ("session.id", "gen_ai.conversation.id"):
             if isinstance(span.resource.get(key), str):
                 return span.resource[key]

@@ -1,20 +1,20 @@
 """Reads a reward spec from a file or text: YAML or JSON, with or without the envelope of a spec, every mistake with its place.
 
-Its own module because people write two forms that the schema does not know: `clip: [low, high]`, `sandbox: {minIsolation}`,
-`cache: {enabled}` and `onError: mask` stand for fields that it does. A component without a weight has weight 1, a gate 0.
+Its own module because people write forms that the schema does not know: `clip: [low, high]`, `sandbox: {minIsolation}`
+and `cache: {enabled}` stand for fields that it does.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from evalsi.core.errors import InvalidSpecError, NotFoundError
+from evalsi.documents.json_tree import read_json
+from evalsi.documents.placed_tree import PlacedTree
+from evalsi.documents.spelling import first_spelling, worded
+from evalsi.documents.yaml_tree import read_yaml
 from evalsi.reward.check_spec import check_spec
 from evalsi.run.spec.check_envelope import API_VERSIONS
-from evalsi.run.spec.json_tree import read_json
-from evalsi.run.spec.placed_tree import PlacedTree
-from evalsi.run.spec.spelling import first_spelling, worded
-from evalsi.run.spec.yaml_tree import read_yaml
 from evalsi.schema import RewardSpec
 from evalsi.schema.thorough_reader import read_thoroughly
 
@@ -42,13 +42,15 @@ def read_reward_spec(source: Path | str | Mapping[str, Any]) -> RewardSpec:
     spec, mistakes = read_thoroughly(body, RewardSpec, at=at)
     for mistake in mistakes:
         tree.add(mistake.path, worded(tree, mistake), at_key=mistake.problem.startswith("unknown field"))
-    if not tree.problems:
-        try:
-            check_spec(spec)
-        except InvalidSpecError as error:
-            for problem in error.problems:
-                path = problem.message.partition(":")[0]
-                tree.add(first_spelling(tree, f"{at}.{path}" if at else path), problem.message, hint=problem.hint)
+    wrong = [mistake.path for mistake in mistakes]
+    try:
+        check_spec(spec)
+    except InvalidSpecError as error:
+        for problem in error.problems:
+            path = problem.message.partition(":")[0]
+            written = first_spelling(tree, f"{at}.{path}" if at else path)
+            if not tree.problems or _stands_by_itself(tree, written, wrong):
+                tree.add(written, problem.message, hint=problem.hint)
     if tree.problems:
         raise InvalidSpecError.of(sorted(tree.problems, key=_place))
     return spec
@@ -102,9 +104,6 @@ def _open_envelope(tree: PlacedTree) -> str:
 def _expanded(tree: PlacedTree, body: dict[str, Any], at: str) -> dict[str, Any]:
     """The body with what people write put into the fields of the schema."""
     found = dict(body)
-    for key in ("on_error", "onError"):
-        if found.get(key) == "mask":
-            found[key] = "none"
     clip = found.get("clip")
     if isinstance(clip, list):
         bounds = cast("list[Any]", clip)
@@ -120,9 +119,7 @@ def _expanded(tree: PlacedTree, body: dict[str, Any], at: str) -> dict[str, Any]
         found.setdefault("disable_cache", cache is False)
     components = found.get("components")
     if isinstance(components, list):
-        found["components"] = [
-            _component({"ref": one} if isinstance(one, str) else one) for one in cast("list[Any]", components)
-        ]
+        found["components"] = [_component(one) for one in cast("list[Any]", components)]
     return found
 
 
@@ -135,9 +132,12 @@ def _component(written: Any) -> Any:
         del component["sandbox"]
         for level in cast("dict[str, Any]", sandbox).values():
             component.setdefault("min_isolation", level)
-    if "weight" not in component and not component.get("gate"):
-        component["weight"] = 1.0
     return component
+
+
+def _stands_by_itself(tree: PlacedTree, path: str, wrong: Sequence[str]) -> bool:
+    """Whether a problem is with something that is written and could be read, and so no mere consequence of another mistake."""
+    return tree.has(path) and not any(each.startswith(path) or path.startswith(each) for each in wrong)
 
 
 def _place(problem: InvalidSpecError) -> tuple[int, int]:

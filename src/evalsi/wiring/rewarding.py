@@ -18,7 +18,8 @@ from evalsi.reward.score_rollouts import BatchScorer
 from evalsi.schema import JudgeSpec, RewardOnError, RewardSpec
 from evalsi.score.request import JudgeChoice, judge_of
 from evalsi.settings import Settings
-from evalsi.wiring import judge_choice, make_judge, make_reward_models
+from evalsi.wiring.judging import judge_choice, make_judge
+from evalsi.wiring.lending import make_reward_models
 from evalsi.wiring.sandboxing import make_sandbox_host
 
 _USUAL_DEADLINE_S = 60.0
@@ -31,6 +32,7 @@ def make_reward_scorer(
     *,
     judge: JudgeChoice | Mapping[str, Any] | None = None,
     may_ask_addresses: bool = True,
+    concurrency: int | None = None,
 ) -> BatchScorer:
     """A scorer that is ready; the caller closes it.
 
@@ -38,6 +40,7 @@ def make_reward_scorer(
         judge: Which judge the components that need one ask. By default the one that the spec names as "provider/model", else
             the default of the settings.
         may_ask_addresses: Whether components may have reward models asked at addresses of their own.
+        concurrency: Most rollouts about which somebody is asked at once; None for what is usual.
 
     Raises: EvalsiError: whatever is wrong with the spec, its evaluators or the judge. Nothing has been asked then.
     """
@@ -63,7 +66,7 @@ def make_reward_scorer(
         evaluators=tuple(part.evaluator for part in parts),
         deadline_s=plan.deadline_s,
         asking_deadline_s=plan.deadline_s,
-        concurrency=_CONCURRENCY,
+        concurrency=concurrency or _CONCURRENCY,
     )
     to_close: list[Closable] = [each for each in (lent, sandbox, reward_models) if each is not None]
     cache = None if spec.disable_cache else _cache(settings)
@@ -88,7 +91,7 @@ def _part(checked: CheckedComponent, context: EvalContext) -> RewardPart:
         name=checked.name,
         evaluator=bind(checked.definition, context=context, params=checked.params, alias=checked.name),
         output=checked.output,
-        weight=checked.component.weight,
+        weight=checked.weight,
         is_gate=checked.component.gate,
         threshold=checked.threshold,
     )

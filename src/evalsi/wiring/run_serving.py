@@ -32,7 +32,7 @@ from evalsi.settings import Settings
 from evalsi.settings.server import AuditSettings, QuotaSettings, RunSettings, ServerSettings
 from evalsi.settings.server_rights import rights_of
 from evalsi.wiring.accounts import Accounts
-from evalsi.wiring.run_work import RunWorkerOrder, opened_stores
+from evalsi.wiring.run_order import RunWorkerOrder, opened_stores
 from evalsi.wiring.store_address import store_address
 
 logger = logging.getLogger(__name__)
@@ -58,6 +58,8 @@ class RunParts:
     rights: Callable[[str], OutgoingRights]
     """What runs of a project may call."""
     default_judge: str
+    has_usual_judge: bool
+    """Whether runs that name no judge may find one in the environment."""
     tokens: Callable[[str], TokenQuota]
     """What a project may use in a day."""
     workers: RunWorkers | None = None
@@ -86,7 +88,7 @@ class RunParts:
 
 @contextmanager
 def opened_runs(server: ServerSettings, settings: Settings) -> Generator[RunParts]:
-    """Opens the stores and starts the workers; leaving puts runs under way back in line.
+    """Opens the stores; leaving puts runs under way back in line. The workers are started by who has opened the port.
 
     Raises: StoreError: a store cannot be opened.
     """
@@ -97,7 +99,6 @@ def opened_runs(server: ServerSettings, settings: Settings) -> Generator[RunPart
             demand=lambda: sum(parts.stores.queue.depth().values()),
             hear=parts.accounts.hear,
         )
-        workers.start()
         stopped = threading.Event()
         tidying = threading.Thread(
             target=_keep_tidy, args=(parts.stores, server, parts.clock, stopped), name="tidy", daemon=True
@@ -132,6 +133,7 @@ def opened_run_stores(server: ServerSettings, settings: Settings) -> Generator[R
             most_stored=lambda project: server.quotas.of(project).max_stored_runs,
             rights=lambda project: rights_of(server, project),
             default_judge=server.default_judge,
+            has_usual_judge=bool(settings.judge.provider or settings.judge.model),
             tokens=lambda project: _tokens(server.quotas.of(project)),
         )
     finally:
@@ -171,7 +173,7 @@ def tidy_runs(stores: ProjectStores, plan: RunSettings, clock: Clock) -> int:
     Raises: StoreError: the store cannot be used; the rest is done next time.
     """
     now = clock.now()
-    changed = 0
+    changed, removed = 0, False
     rules = (
         (plan.retention, plan.project_retention, None, True),
         (plan.archive_after, plan.project_archive_after, False, False),
@@ -191,13 +193,16 @@ def tidy_runs(stores: ProjectStores, plan: RunSettings, clock: Clock) -> int:
                     continue
                 with suppress(NotFoundError, UsageError):  # somebody was quicker, or goes on with it
                     if removes:
-                        stores.of(row.project).delete(row.id)
+                        stores.of(row.project).delete(row.id, gives_space_back=False)
+                        removed = True
                     else:
                         stores.of(row.project).archive(row.id, at=_text(now))
                     changed += 1
             token = page.next_token
             if not token:
                 break
+    if removed:
+        stores.give_space_back()
     return changed
 
 

@@ -18,26 +18,28 @@ from typing import Self
 import msgspec
 
 from evalsi.core.errors import NO_ROOM, EvalsiError, LeaseLostError, StoreError
-from evalsi.infra.objects import open_objects
-from evalsi.infra.store.database import StoreOptions
-from evalsi.infra.store.object_rows import ObjectRows
-from evalsi.infra.store.open_stores import open_sql_database
-from evalsi.infra.store.project_stores import SqlProjectStores
+from evalsi.core.outward_words import outward_words, without_paths
+from evalsi.core.own_traces import span
 from evalsi.judges.spend import Spend
 from evalsi.judges.spend_so_far import SpendSoFar
 from evalsi.ports.project_stores import ProjectStores
-from evalsi.ports.run_queue import Claim, QueueLimits, RunQueue, TokenQuota
+from evalsi.ports.run_queue import Claim, RunQueue, TokenQuota
 from evalsi.ports.spent import Spent
 from evalsi.results.recorder import Progress
-from evalsi.run.execute_run import Executed, execute_run_now
+from evalsi.run.execute_run import execute_run_now
+from evalsi.run.run_job import Executed
 from evalsi.schema import EvalRun, RunManifest, RunMetadata, RunSpec, Usage
 from evalsi.settings import Settings
-from evalsi.settings.server import ServerSettings
 from evalsi.settings.server_rights import environment_of, fence_of, rights_of
+from evalsi.settings.server_sandboxes import sandboxes_of
+from evalsi.settings.server_sinks import sinks_of_run
 from evalsi.wiring.accounts import RunEnded, RunNews, RunSpent
+from evalsi.wiring.run_order import RunProgress, RunWorkerOrder, opened_stores
 from evalsi.wiring.running import RunOptions, Served, prepared
-from evalsi.wiring.served_runs import used_up_tokens, utc_day
+from evalsi.wiring.scores_of_runs import hand_over_scores
 from evalsi.wiring.served_spec import read_served_spec
+from evalsi.wiring.tokens_of_day import used_up_tokens, utc_day
+from evalsi.wiring.trace_records import records_of_traces
 
 logger = logging.getLogger(__name__)
 
@@ -45,30 +47,6 @@ POLL_S = 0.1
 """After how long a worker that has just become idle looks for work again; from then on it takes twice as long each time."""
 AFTER_TROUBLE_S = 5.0
 """How long a worker waits when the store could not be used."""
-
-
-class RunWorkerOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server tells its run workers: where the runs are, and how much may be done at once."""
-
-    store: str
-    """Path of a SQLite store, or address of a PostgreSQL database."""
-    datasets: str
-    """The root of datasets: every path in a specification is below it."""
-    objects: str
-    """Where the records of published datasets lie, e.g. file:///var/lib/evalsi/objects; empty for the database itself."""
-    object_options: dict[str, str] = {}
-    """Settings of that place, its keys included."""
-    cache: str
-    """A folder for copies of objects that lie elsewhere."""
-    limits: QueueLimits = QueueLimits()
-    quotas: Mapping[str, TokenQuota] = {}
-    """By project; under "" that of projects which have none of their own."""
-    server: ServerSettings = ServerSettings()
-    """What else the operator decided: judges, targets, credentials, where addresses may lead."""
-    adopt_s: float = 1.0
-    """The longest that an idle worker waits before it looks for work that nobody told it of."""
-    lease_s: float = 30.0
-    """How long after its last sign of life a worker that cannot be seen counts as gone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,31 +71,6 @@ def serve_runs(work: RunWork, settings: Settings) -> None:
         work_on_runs(stores, work, settings)
     finally:
         stores.close()
-
-
-def opened_stores(order: RunWorkerOrder, options: StoreOptions | None = None) -> SqlProjectStores:
-    """The stores that the order names. Raises: StoreError: they cannot be reached."""
-    database = open_sql_database(order.store, options)
-    try:
-        cache = Path(order.cache)
-        if order.objects:
-            return SqlProjectStores(database, open_objects(order.objects, cache=cache, options=order.object_options))
-        return SqlProjectStores(database, ObjectRows(database, cache))
-    except BaseException:
-        database.close()
-        raise
-
-
-class RunProgress(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How far a run is, as its worker tells it with every sign of life."""
-
-    done: int = 0
-    total: int = 0
-    headline: str = ""
-    outcomes: dict[str, int] = {}
-    spent: Usage | None = None
-    target_spent: Usage | None = None
-    """The target's part of `spent`."""
 
 
 def work_on_runs(stores: ProjectStores, work: RunWork, settings: Settings) -> None:
@@ -158,7 +111,10 @@ def _carry_out(claim: Claim, stores: ProjectStores, work: RunWork, settings: Set
 
     with _Lease(claim, queue, work) as lease:
         try:
-            executed = _execute(claim, stores, work.order, settings, lease)
+            with span("run", {"evalsi.run": claim.run_id, "evalsi.project": claim.project}):
+                executed = _execute(claim, stores, work.order, settings, lease)
+                if not executed.interrupted and not lease.lost:
+                    _hand_over(claim, stores, work.order)
         except StoreError as error:
             if lease.lost:
                 logger.warning("run %s was given to another worker", claim.run_id)
@@ -168,14 +124,14 @@ def _carry_out(claim: Claim, stores: ProjectStores, work: RunWork, settings: Set
             _tell(lambda: queue.release(claim), claim, work.stopped)
             return False
         except EvalsiError as error:
-            why = str(error)
+            why = outward_words(error)
         except Exception as error:
             if isinstance(error, OSError) and error.errno in NO_ROOM:
                 logger.warning("run %s waits: %s", claim.run_id, error)
                 _tell(lambda: queue.release(claim), claim, work.stopped)
                 return False
             logger.exception("run %s failed", claim.run_id)
-            why = f"internal error: {type(error).__name__}: {error}"
+            why = without_paths(f"internal error: {type(error).__name__}: {error}")
         else:
             status, why = ("", "") if lease.lost else _ending(executed, lease)
             if status:
@@ -219,18 +175,36 @@ def _execute(
     settings = replace(
         settings,
         fence=fence_of(order.server),
+        sandbox=sandboxes_of(order.server, settings.sandbox),
         environment=environment_of(order.server, claim.project, settings.environment),
     )
     options = RunOptions(
         continues=claim.run_id,
         replay=spec.dataset.run.run_id if _grades_again(spec) and spec.dataset and spec.dataset.run else "",
-        served=Served(spec=ready.spec, version_path=stores.datasets(claim.project).path_of),
+        served=Served(
+            spec=ready.spec,
+            version_path=stores.datasets(claim.project).path_of,
+            version_sha256=lambda ref: stores.datasets(claim.project).version(ref.name, ref.version or "latest").sha256,
+            traces=lambda source: records_of_traces(
+                order.store, claim.project, source, datetime.fromisoformat(store.run(claim.run_id).created_at)
+            ),
+        ),
         on_progress=lease.note,
         on_judges=lease.know_judges,
         use_cache=not order.server.worker.no_cache,
         stopped=lease.is_over,
     )
     return execute_run_now(prepared(ready.document, settings, options, store))
+
+
+def _hand_over(claim: Claim, stores: ProjectStores, order: RunWorkerOrder) -> None:
+    """Puts the scores of a run that has ended in line for its sinks. Raises: StoreError."""
+    if not order.server.sinks:
+        return
+    store = stores.of(claim.project)
+    spec = store.manifest(claim.run_id).spec or RunSpec()
+    sinks = sinks_of_run(order.server, claim.project, [sink.name for sink in spec.sinks if sink.name])
+    hand_over_scores(order.store, store, claim.project, claim.run_id, sinks)
 
 
 def _grades_again(spec: RunSpec) -> bool:
@@ -327,7 +301,8 @@ class _Lease:
             return b""
         return msgspec.json.encode(
             RunProgress(
-                done=progress.done,
+                # What is answered: rows are graded and stored by the chunk, and a slow target would seem to stand still.
+                done=max(progress.done, progress.asked or 0),
                 total=progress.total,
                 headline=progress.headline,
                 outcomes=dict(progress.outcomes),

@@ -2,17 +2,17 @@
 
 import platform
 import shlex
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from evalsi.core.clock import SystemClock
-from evalsi.core.errors import InvalidSpecError, NotFoundError, UsageError
-from evalsi.core.run_reference import RunIdentity, resolve_run
+from evalsi.core.errors import InvalidSpecError, UsageError
+from evalsi.core.run_reference import REPLAY_OF, RESCORED_FROM, RunIdentity, none_labelled, resolve_run
 from evalsi.core.version import __version__
 from evalsi.datasets import Dataset, DatasetOptions, open_dataset
 from evalsi.engine.make_panel import bind_all
@@ -22,6 +22,7 @@ from evalsi.evaluators.api import Definition, EvalContext
 from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.infra.git_state import git_state
 from evalsi.infra.models.limits import LimiterPool
+from evalsi.infra.scan_files import ScanFiles
 from evalsi.infra.store import open_run_store
 from evalsi.infra.targets.make_target import Surroundings, make_target
 from evalsi.judges.judge import ModelJudge
@@ -34,18 +35,21 @@ from evalsi.results.read_document import read_document
 from evalsi.results.rebuilt_summaries import plan_of as plan_of_manifest
 from evalsi.results.recorder import Progress
 from evalsi.run.budget_watch import RunBudget
-from evalsi.run.execute_run import RunJob
 from evalsi.run.gates.baseline import baseline_reference
-from evalsi.run.gates.decide import plan_of
-from evalsi.run.plan import RunPlan, plan_run
+from evalsi.run.gates.gate_plan import plan_of
+from evalsi.run.missing_fields import needed_fields, refuse_missing_fields
+from evalsi.run.run_job import RunJob
+from evalsi.run.spec.own_judge import HOW_TO_NAME
 from evalsi.run.spec.read_run_spec import RunDocument, kept_run_spec
 from evalsi.run.stored_answers import StoredAnswers
 from evalsi.schema import (
     CiMethod,
+    DatasetSource,
     DatasetVersionRef,
     EvalRun,
     EvaluatorRef,
     JudgeManifest,
+    Record,
     RunManifest,
     RunMetadata,
     RunSpec,
@@ -56,23 +60,17 @@ from evalsi.schema import Target as TargetSpec
 from evalsi.score.manifest import Circumstances, installed_versions, make_manifest
 from evalsi.score.request import JudgeChoice
 from evalsi.settings import Settings
-from evalsi.wiring import (
-    closing,
-    judge_choice,
-    judge_manifests,
-    lent_reward_models,
-    lent_sandbox,
-    local_store,
-    make_judge,
-    prices_of,
-)
 from evalsi.wiring.calibrations import calibration_warnings
+from evalsi.wiring.judging import judge_choice, judge_manifests, make_judge, prices_of
+from evalsi.wiring.lending import closing, lent_reward_models, lent_sandbox
+from evalsi.wiring.reading_runs import local_store
+from evalsi.wiring.trace_libraries import LOCAL_PROJECT
+from evalsi.wiring.trace_records import condition_of, records_of_traces
+
+if TYPE_CHECKING:
+    from evalsi.run.plan import RunPlan
 
 DEFAULT_CONCURRENCY = 16
-REPLAY_OF = "evals.si/replay-of"
-"""Label of a run whose answers are those of another one: its id."""
-RESCORED_FROM = "evals.si/rescored-from"
-"""Label of a run that grades another one's answers: its id."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +84,7 @@ class RunOptions:
     continues: str = ""
     """Continue this run and no other."""
     retry_errors: bool = False
-    """Ask again, when a run is continued, where the infrastructure failed and that was stored."""
+    """Ask again where the infrastructure failed and that was stored, also in a run that has succeeded."""
     replay: str = ""
     """A run whose answers stand in for the target: nobody is asked."""
     argv: Sequence[str] = ()
@@ -107,6 +105,10 @@ class Served:
     """The specification with its paths confined (`run.spec.served`); what was sent is what is remembered."""
     version_path: Callable[[DatasetVersionRef], Path]
     """The file of a version in the catalogue of datasets."""
+    version_sha256: Callable[[DatasetVersionRef], str]
+    """The digest that the version has there."""
+    traces: Callable[[DatasetSource], Iterator[Record]]
+    """The records of a query of traces."""
 
 
 @contextmanager
@@ -126,31 +128,15 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
     """As `running`, on a store that is open already and stays open."""
     served = options.served
     spec = document.spec if served is None else served.spec
-    answers: StoredAnswers | None = None
-    pool = LimiterPool()
-    labels = dict(options.labels)
-    if options.replay:
-        recorded = store.find(options.replay).id
-        answers = StoredAnswers(stored_run(store, recorded))
-        labels[REPLAY_OF] = recorded
+    replayed = store.find(options.replay).id if options.replay else ""
+    answers = StoredAnswers(stored_run(store, replayed)) if replayed else None
     concurrency = options.concurrency or (spec.target.max_concurrency if spec.target is not None else 0)
     concurrency = concurrency or DEFAULT_CONCURRENCY
     target: Target | None = answers
     if target is None and spec.target is not None:
-        target = make_target(
-            spec.target,
-            Surroundings(
-                secret=settings.secret,
-                environment=settings.environment,
-                folder=document.folder,
-                proxy=settings.proxy,
-                pool=pool,
-                fence=settings.fence,
-                concurrency=concurrency,
-            ),
-            where="spec.target",
-        )
+        target = _target(spec.target, document.folder, settings, concurrency)
     judges = _Judges(spec, settings, use_cache=options.use_cache)
+    judges.refuse_unnamed(document)
     options.on_judges({name: judge.spend for name, judge in judges.named.items()})
     plan = _summary_plan(spec)
     sandbox = lent_sandbox(document.evaluators.refs, settings)
@@ -160,31 +146,24 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
     panel = Panel(evaluators=bind_all(document.evaluators.refs, main, contexts), concurrency=concurrency)
     if target is not None:
         _refuse_what_nobody_gives(target, panel, document)
-    dataset, dataset_options, source = _dataset(document, store, served)
+    dataset, dataset_options, source = _dataset(document, store, served, settings)
     if answers is not None and spec.dataset is None:
         dataset = open_dataset(answers.records)
-    metadata = document.run.metadata
+    if answers is None:
+        _refuse_what_no_record_has(dataset, dataset_options, panel, document)
+    circumstances = _circumstances(document, settings, options, judges.manifests())
+    if replayed:
+        circumstances = replace(circumstances, labels={**circumstances.labels, REPLAY_OF: replayed})
     manifest = make_manifest(
-        panel.evaluators,
-        source=source,
-        dataset=dataset_options,
-        plan=plan,
-        circumstances=Circumstances(
-            evalsi_version=__version__,
-            argv=options.argv,
-            git=git_state(document.folder),
-            price_table_version=prices_of(settings).version,
-            judges=judges.manifests(),
-            name=options.name or (metadata.name if metadata is not None else ""),
-            project=(metadata.project if metadata is not None else "") or "default",
-            labels={**(metadata.labels if metadata is not None else {}), **labels},
-        ),
+        panel.evaluators, source=source, dataset=dataset_options, plan=plan, circumstances=circumstances
     )
+    if served is not None:
+        manifest = _with_known_digest(manifest, served)
     budget = _budget(spec)
     price = _price_of(spec.target, prices_of(settings))
-    if budget.usd is not None and answers is None and spec.target is not None:
-        _refuse_unknown_price(spec.target, price, document)
     if budget.usd is not None:
+        if answers is None and spec.target is not None:
+            _refuse_unknown_price(spec.target, price, document)
         judges.refuse_unknown_prices(document)
     return RunJob(
         target=target,
@@ -215,6 +194,45 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
         on_progress=options.on_progress,
         stopped=options.stopped,
         close=closing(judges, sandbox, reward_models),
+    )
+
+
+def _with_known_digest(manifest: RunManifest, served: Served) -> RunManifest:
+    """The manifest with the digest that a version in the catalogue of datasets has there."""
+    source, dataset = served.spec.dataset, manifest.dataset
+    if source is None or source.catalog is None or dataset is None:
+        return manifest
+    known = msgspec.structs.replace(dataset, sha256=served.version_sha256(source.catalog))
+    return msgspec.structs.replace(manifest, dataset=known)
+
+
+def _target(target: TargetSpec, folder: Path, settings: Settings, concurrency: int) -> Target:
+    surroundings = Surroundings(
+        secret=settings.secret,
+        environment=settings.environment,
+        folder=folder,
+        proxy=settings.proxy,
+        pool=LimiterPool(),
+        fence=settings.fence,
+        concurrency=concurrency,
+    )
+    return make_target(target, surroundings, where="spec.target")
+
+
+def _circumstances(
+    document: RunDocument, settings: Settings, options: RunOptions, judges: Sequence[JudgeManifest]
+) -> Circumstances:
+    """What the manifest says beside what is graded how."""
+    metadata = document.run.metadata or RunMetadata()
+    return Circumstances(
+        evalsi_version=__version__,
+        argv=options.argv,
+        git=git_state(document.folder),
+        price_table_version=prices_of(settings).version,
+        judges=judges,
+        name=options.name or metadata.name,
+        project=metadata.project or "default",
+        labels={**metadata.labels, **options.labels},
     )
 
 
@@ -355,6 +373,19 @@ class _Judges:
             for manifest in judge_manifests(judge, self._choices[name], self._settings)()
         ]
 
+    def refuse_unnamed(self, document: RunDocument) -> None:
+        """Raises: InvalidSpecError: an evaluator asks a judge and nothing says which."""
+        waiting = document.evaluators.needs_judge
+        if not waiting or self.main is not None:
+            return
+        named = document.spec.judge
+        raise InvalidSpecError(
+            f"{waiting[0]} asks a judge and "
+            + (f"there is none called {named!r}" if named else "none was named; there is no default judge"),
+            where=document.where("spec.judge" if named else "spec.evaluators"),
+            hint=f"under spec, {HOW_TO_NAME}; or add --judge-provider and --judge-model",
+        )
+
     def refuse_unknown_prices(self, document: RunDocument) -> None:
         """Raises: InvalidSpecError: what a judge costs is not known, so a budget in dollars cannot be kept."""
         prices = prices_of(self._settings)
@@ -414,10 +445,14 @@ def _price_of(target: TargetSpec | None, prices: PriceTable) -> Callable[[str, U
         table = PriceTable(version="spec", models={target.model or "target": own})
         return lambda _, usage: table.cost(target.model or "target", usage).usd
     asked = target.model if target is not None else ""
+    names: dict[str, str] = {}
+    """By model that answered: the name it has a price under."""
 
     def price(model: str, usage: Usage) -> float | None:
-        known = model if prices.find(model) is not None else asked
-        return prices.cost(known, usage).usd
+        known = names.get(model)
+        if known is None:
+            known = names[model] = next((name for name in (model, asked) if prices.find(name) is not None), "")
+        return prices.cost(known, usage).usd if known or usage.cost_usd is not None else None
 
     return price
 
@@ -435,6 +470,16 @@ def _refuse_what_nobody_gives(target: Target, panel: Panel, document: RunDocumen
             )
 
 
+def _refuse_what_no_record_has(dataset: Dataset, options: DatasetOptions, panel: Panel, document: RunDocument) -> None:
+    """Raises InvalidSpecError: an evaluator or the target needs a field that no record has; a column was not mapped."""
+    refuse_missing_fields(
+        dataset,
+        needed_fields(panel.evaluators, document.spec.target),
+        is_chosen=bool(options.limit or options.sample or options.where),
+        where=document.where("spec.dataset"),
+    )
+
+
 def _refuse_unknown_price(
     target: TargetSpec, price: Callable[[str, Usage], float | None], document: RunDocument
 ) -> None:
@@ -446,7 +491,9 @@ def _refuse_unknown_price(
         )
 
 
-def _dataset(document: RunDocument, store: RunStore, served: Served | None) -> tuple[Dataset, DatasetOptions, str]:
+def _dataset(
+    document: RunDocument, store: RunStore, served: Served | None, settings: Settings
+) -> tuple[Dataset, DatasetOptions, str]:
     named = document.spec.dataset
     source = named if served is None else served.spec.dataset
     if source is None:
@@ -454,7 +501,7 @@ def _dataset(document: RunDocument, store: RunStore, served: Served | None) -> t
     options = DatasetOptions(
         mapping=source.mapping,
         limit=source.limit or None,
-        where=source.where or None,
+        where=condition_of(source),
         sample=source.sample or None,
         seed=source.seed,
         on_invalid="skip" if source.skip_invalid else "stop",
@@ -476,10 +523,18 @@ def _dataset(document: RunDocument, store: RunStore, served: Served | None) -> t
             data = name = source.path if source.path == "-" else str(document.folder / source.path)
     elif source.catalog is not None and served is not None:
         data, name = served.version_path(source.catalog), f"{source.catalog.name}@{source.catalog.version}"
+    elif source.traces is not None:
+        data, name = _traces(source, served, settings), f"traces of {source.traces.service}".removesuffix(" of ")
     else:
         raise UsageError("this kind of dataset needs a server", hint="name a path, a uri, inline records or a run")
-    dataset = open_dataset(data, options=options)
+    dataset = open_dataset(data, options=options, memory=ScanFiles(settings.scans) if served is None else None)
     return dataset, options, name
+
+
+def _traces(source: DatasetSource, served: Served | None, settings: Settings) -> Iterator[Record]:
+    if served is not None:
+        return served.traces(source)
+    return records_of_traces(str(settings.database), LOCAL_PROJECT, source, SystemClock().now())
 
 
 def _names_a_baseline(spec: RunSpec) -> bool:
@@ -500,16 +555,17 @@ def _baselines(store: RunStore, folder: Path) -> Callable[[str], GradedRun]:
         if named.labels:
             found = next((row.id for row in finished if named.labels.items() <= row.labels.items()), None)
             if found is None:
-                wanted = ", ".join(f"{key}={value}" for key, value in named.labels.items())
-                raise NotFoundError(f"there is no finished run labelled {wanted}")
+                raise none_labelled(named.labels, "finished run")
             return stored_run(store, found)
         return stored_run(store, resolve_run(named.run, identities))
 
     return open_baseline
 
 
-def planning(document: RunDocument, settings: Settings, options: RunOptions) -> RunPlan:
+def planning(document: RunDocument, settings: Settings, options: RunOptions) -> "RunPlan":
     """The plan of a run; nobody is asked."""
+    from evalsi.run.plan import plan_run
+
     with running(document, settings, options) as job:
         price = job.price
         model = document.spec.target.model if document.spec.target is not None else ""

@@ -5,7 +5,7 @@ Its own module because the server must not load what carries runs out: that is t
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from evalsi.access.outgoing_rights import OutgoingRights
@@ -17,6 +17,7 @@ from evalsi.ports.run_queue import RunQueue, Submission, TokenQuota
 from evalsi.ports.run_store import RunRow
 from evalsi.schema import EvalRun, RunManifest, RunMetadata, RunSpec, RunStatus
 from evalsi.wiring.served_spec import read_served_spec
+from evalsi.wiring.tokens_of_day import used_up_tokens, utc_day
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,14 +34,22 @@ class RunWish:
 
 
 def submission_of(
-    wish: RunWish, root: Path, now: datetime, rights: OutgoingRights, default_judge: str = ""
+    wish: RunWish,
+    root: Path,
+    now: datetime,
+    rights: OutgoingRights,
+    *,
+    default_judge: str = "",
+    has_usual_judge: bool = True,
 ) -> Submission:
     """The wish, checked as far as it can be without asking anybody or reading data. Raises: as `read_served_spec`."""
     run_id = new_run_id(now.timestamp())
     name = wish.name or f"run-{run_id[:10]}"
     metadata = RunMetadata(name=name, project=wish.project, labels=dict(wish.labels))
     run = EvalRun(metadata=metadata, spec=wish.spec)
-    read_served_spec(run, name="spec", root=root, rights=rights, default_judge=default_judge)
+    read_served_spec(
+        run, name="spec", root=root, rights=rights, default_judge=default_judge, has_usual_judge=has_usual_judge
+    )
     manifest = RunManifest(
         run_id=run_id,
         name=name,
@@ -89,25 +98,6 @@ def check_tokens(queue: RunQueue, wish: RunWish, quota: TokenQuota, now: datetim
         raise QuotaError(problem, hint="ask again after midnight UTC, or have the operator raise the quota")
 
 
-def used_up_tokens(project: str, day: str, quota: TokenQuota, used: tuple[int, int]) -> tuple[str, str]:
-    """That the tokens of a day are used up, in words: of targets, and of judges; empty where some are left.
-
-    Args:
-        used: Tokens of targets and of judges so far.
-    """
-    limits = (quota.target_tokens_per_day, quota.judge_tokens_per_day)
-    target, judges = (
-        "" if most is None or so_far < most else f"project {project} has used its {most:,} {what} tokens of {day}"
-        for what, most, so_far in zip(("target", "judge"), limits, used, strict=True)
-    )
-    return target, judges
-
-
-def utc_day(now: datetime) -> str:
-    """The day by which tokens are counted."""
-    return now.astimezone(UTC).date().isoformat()
-
-
 def _dataset_name(spec: RunSpec) -> str:
     source = spec.dataset
     if source is None:
@@ -116,4 +106,6 @@ def _dataset_name(spec: RunSpec) -> str:
         return f"run {source.run.run_id}"
     if source.catalog is not None:
         return f"{source.catalog.name}@{source.catalog.version or 'latest'}"
+    if source.traces is not None:
+        return f"traces of {source.traces.service}".removesuffix(" of ")
     return source.path or source.uri or "inline"

@@ -10,6 +10,7 @@ import msgspec
 
 from evalsi.access.outgoing_rights import OutgoingRights, with_named_parts
 from evalsi.core.errors import InvalidSpecError
+from evalsi.run.spec.own_judge import with_own_judge
 from evalsi.run.spec.read_run_spec import RunDocument, kept_run_spec
 from evalsi.run.spec.served import served_spec
 from evalsi.schema import EvalRun, RunSpec
@@ -26,7 +27,13 @@ class ServedSpec:
 
 
 def read_served_spec(
-    run: EvalRun, *, name: str, root: Path, rights: OutgoingRights, default_judge: str = ""
+    run: EvalRun,
+    *,
+    name: str,
+    root: Path,
+    rights: OutgoingRights,
+    default_judge: str = "",
+    has_usual_judge: bool = True,
 ) -> ServedSpec:
     """The specification of `run`, checked as far as it can be without asking anybody or reading data.
 
@@ -35,12 +42,13 @@ def read_served_spec(
         root: The root of datasets.
         rights: What the project of the run may call.
         default_judge: The judge of evaluators that need one where the specification names none.
+        has_usual_judge: Whether who carries it out has a judge of its own beside these.
 
     Raises:
         InvalidSpecError: the specification is wrong, or asks for what a server does not do.
         ForbiddenError, UnknownNameError: it names what the project has not.
     """
-    sent = run.spec or RunSpec()
+    sent = with_own_judge(run.spec or RunSpec())
     # Before anything else: the checks below load evaluators, and code that was sent must not even be imported.
     served_spec(sent, root)
     complete = with_named_parts(sent, rights)
@@ -48,6 +56,12 @@ def read_served_spec(
     if document.evaluators.needs_judge and not sent.judge and default_judge in rights.judges:
         complete = with_named_parts(msgspec.structs.replace(sent, judge=default_judge), rights)
         document = _checked(run, complete, name, root)
+    elif document.evaluators.needs_judge and not sent.judge and not has_usual_judge:
+        raise InvalidSpecError(
+            f"{document.evaluators.needs_judge[0]} asks a judge and none was named",
+            where="spec.judge",
+            hint="name one; there is no default judge, so nothing is billed by surprise",
+        )
     return ServedSpec(document=document, spec=served_spec(complete, root))
 
 

@@ -53,7 +53,7 @@ def scoring_on_server(
     """
     refs = _refs_of(request)
     call = EvaluateRequest(project=server.project, evaluators=refs, judge=request.judge.name)
-    with Client(server.url, api_key=server.api_key, proxy=server.proxy) as client:
+    with Client.at(server) as client:
         manifests = client.list_evaluators(ListEvaluatorsRequest()).evaluators
         bound = [_bound(ref, request, manifest_named(ref.ref, manifests)) for ref in refs]
         client.evaluate(call)  # without records: the server says what is wrong with the params and the judge
@@ -73,7 +73,7 @@ def scoring_on_server(
     manifest = msgspec.structs.replace(
         made, evaluators=bound, unpinned=[Unpinned(what=f"server {server.url}", why=why)]
     )
-    calls = AsyncClient(server.url, api_key=server.api_key, proxy=server.proxy)
+    calls = AsyncClient.at(server)
     store: RunStore = open_run_store(settings.database) if keep else MemoryRunStore()
     try:
         yield ScoreJob(

@@ -1,32 +1,23 @@
-"""The parts of a server and of its workers: settings in, pools and judges out.
-
-A module of its own because workers import it at every start, and it must cost them only what they use.
-"""
+"""The parts of a server: settings in, pools of workers and access out. It grades nothing, and loads nothing that does."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-
-import msgspec
+from functools import lru_cache, partial
 
 from evalsi.access.guard import ProjectOfRun
 from evalsi.access.outgoing_rights import OutgoingRights
-from evalsi.engine.panel import Panel, available_processors
-from evalsi.evaluators.api import EvalContext
+from evalsi.core.processors import available_processors
 from evalsi.infra.store.access_store import SqlAccessStore
 from evalsi.infra.store.answer_store import SqlAnswerStore
 from evalsi.infra.store.open_stores import open_sql_database
 from evalsi.infra.worker_processes import PoolPlan, WorkerProcesses
-from evalsi.judges.spend import Spend
-from evalsi.judges.spend_so_far import SpendSoFar
 from evalsi.ports.answer_store import AnswerStore
-from evalsi.ports.spent import Spent
-from evalsi.schema import CredentialGrant, JudgeSpec
-from evalsi.score.grading_call import GradingTools
-from evalsi.score.request import JudgeChoice
+from evalsi.schema import CredentialGrant
 from evalsi.settings import Settings
 from evalsi.settings.server import ServerSettings
 from evalsi.settings.server_rights import granted_to, rights_of
+from evalsi.settings.server_sandboxes import sandbox_environment
 from evalsi.wiring.access import AccessParts, access_parts
 from evalsi.wiring.store_address import store_address
 
@@ -35,42 +26,8 @@ JUDGE_POOL_WORKERS = 4
 REWARD_POOL_WORKERS = 4
 """Processes of the reward pool, each at one batch. Several, so that a batch that takes long leaves room for others."""
 
-
-def grading_tools(settings: Settings, *, record_deadline_s: float, use_cache: bool) -> GradingTools:
-    """What a grading worker works with.
-
-    Args:
-        record_deadline_s: Seconds one computing evaluator may take over one record; then that record alone is an ERROR.
-        use_cache: Whether a judge that was asked before is not asked again.
-    """
-    from evalsi.wiring.sandboxing import make_sandbox_host
-
-    sandbox = make_sandbox_host(settings)
-    made: dict[bytes, EvalContext] = {}
-    spends: list[Spend] = []
-    told = SpendSoFar()
-
-    def lend(names: set[str], judges: Mapping[str, JudgeSpec]) -> Mapping[str, EvalContext]:
-        lent = {"": EvalContext(sandbox=sandbox)}
-        for name in names:
-            spec = judges.get(name)
-            if spec is None and (name or not (settings.judge.provider or settings.judge.model)):
-                continue  # binding says that there is no such judge
-            key = msgspec.json.encode(spec)
-            if key not in made:
-                from evalsi.wiring import judge_choice, make_judge
-
-                judge = make_judge(judge_choice(spec) if spec else JudgeChoice(), settings, use_cache=use_cache)
-                spends.append(judge.spend)
-                made[key] = EvalContext(judge=judge, sandbox=sandbox)
-            lent[name] = made[key]
-        return lent
-
-    def spent(project: str) -> Spent:
-        return told.since(spends, project)
-
-    limits = Panel(evaluators=(), deadline_s=record_deadline_s)
-    return GradingTools(lend=lend, spent=spent, limits=limits, lent=(sandbox,))
+_PROJECTS_KEPT = 1024
+"""Projects whose rights are kept: they follow from a configuration that does not change while the server runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +83,11 @@ def serving_parts(
     Raises: StoreError: the store cannot be opened.
     """
     limits = limits or ServingLimits()
-    environment = {**settings.environment, "EVALSI_DIR": str(settings.directory.absolute())}
+    environment = {
+        **settings.environment,
+        **sandbox_environment(settings.sandbox),
+        "EVALSI_DIR": str(settings.directory.absolute()),
+    }
     # The interpreter of this process, whatever PATH says.
     cache = "fresh" if server.worker.no_cache else "cached"
     grading = (sys.executable, "-m", "evalsi.worker", "grading", str(limits.record_deadline_s), cache)
@@ -149,7 +110,7 @@ def serving_parts(
         limits=limits,
         access=access,
         answers=SqlAnswerStore(database),
-        rights=lambda project: rights_of(server, project),
+        rights=lru_cache(_PROJECTS_KEPT)(partial(rights_of, server)),
         granted=(lambda project: granted_to(server, project)) if server.credentials.enforce else None,
         judges=sorted(server.judges),
         default_judge=server.default_judge,

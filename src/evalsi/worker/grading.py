@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from evalsi.score.grading_call import answer_call
 from evalsi.settings import Settings
-from evalsi.wiring.serving import grading_tools
+from evalsi.wiring.grading import grading_tools
 from evalsi.worker.answering import answer_calls
 
 

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 GRACE_S = 5.0
@@ -16,6 +17,12 @@ class ServersWord:
     """The server lets go of the worker, or is gone."""
     woken: threading.Event = field(default_factory=threading.Event)
     """There may be work, or the end has come."""
+
+
+def say_begun(news: int) -> None:
+    """Says on the file descriptor `news` that the worker has its order and begins: until then it may be ended at once."""
+    with suppress(BrokenPipeError):
+        os.write(news, b"\n")
 
 
 def heard_on(stream: int) -> ServersWord:

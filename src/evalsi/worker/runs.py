@@ -1,7 +1,7 @@
 """`python -m evalsi.worker runs <parent> <seconds>`: carries out runs for a server, one at a time.
 
 It ends when its standard input does, and by itself when it had nothing to do for `seconds`, unless that is 0. The first line
-of standard input is the order (`wiring.run_work.RunWorkerOrder` as JSON): it may hold the address of a database with its
+of standard input is the order (`wiring.run_order.RunWorkerOrder` as JSON): it may hold the address of a database with its
 password, which must not be seen in a list of processes. What it says on standard output is news of its runs, a JSON object a
 line; whatever else in the process writes there, as evaluators do, goes to the log.
 """
@@ -18,8 +18,9 @@ from evalsi.core.log_line import LogLines
 from evalsi.core.parent_process import die_with
 from evalsi.settings import Settings
 from evalsi.wiring.accounts import RunNews
-from evalsi.wiring.run_work import RunWork, RunWorkerOrder, serve_runs
-from evalsi.worker.parent import heard_on
+from evalsi.wiring.run_order import RunWorkerOrder
+from evalsi.wiring.run_work import RunWork, serve_runs
+from evalsi.worker.parent import heard_on, say_begun
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,6 +34,7 @@ def main(arguments: Sequence[str]) -> int:
     handler.setFormatter(LogLines(order.server.log.format))
     logging.basicConfig(level=order.server.log.level.upper(), handlers=[handler])
     word = heard_on(sys.stdin.fileno())
+    say_begun(news)
 
     def tell(told: RunNews) -> None:
         try:

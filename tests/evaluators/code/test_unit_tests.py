@@ -12,6 +12,7 @@ from evalsi.core.errors import MeasurementError
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import bind
 from evalsi.evaluators.catalog import load
+from evalsi.evaluators.programs.program_text import program_text
 from evalsi.schema import Content, ErrorKind, Record, Score
 from tests.case_files import case, rows_of
 from tests.evaluators.code.forgeries import FORGERIES
@@ -45,6 +46,20 @@ def test_every_form_of_tests_passes_an_honest_program_and_fails_a_wrong_one(form
     wrong = "def add(a, b):\n    return a - b\n"
     fenced = f"Here it is:\n```python\n{HONEST}```\nIt adds."
     assert numbers("unit-tests", [(HONEST, FORMS[form]), (wrong, FORMS[form]), (fenced, FORMS[form])]) == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "<think>easy</think><answer>```python\nCODE```</answer>",
+        "<answer>\n```python\nCODE```</answer>",
+        "<answer> ```\nCODE``` </answer>\nDone.",
+        "<answer><code>```py\nCODE```</code></answer>",
+    ],
+)
+def test_a_fence_may_stand_on_the_line_of_a_tag(answer: str) -> None:
+    assert program_text(answer.replace("CODE", HONEST).removeprefix("<think>easy</think>")) == HONEST
+    assert program_text("x = '<b>```'\n") == "x = '<b>```'\n"
 
 
 def test_the_shared_programs_get_their_scores() -> None:

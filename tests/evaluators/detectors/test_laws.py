@@ -77,8 +77,8 @@ def test_a_mask_shows_at_most_four_characters(value: str) -> None:
     ],
 )  # fmt: skip
 @pytest.mark.slow
-def test_a_megabyte_of_anything_takes_less_than_a_second(seed: str) -> None:
-    """CPU seconds, best of two, so that a busy machine does not decide."""
+def test_a_megabyte_of_anything_takes_no_more_than_a_moment(seed: str) -> None:
+    """CPU seconds, best of two. What is not linear takes minutes; a slow and busy machine may take a few of these."""
     text = (seed * (1_000_000 // len(seed) + 1))[:1_000_000]
     spent = []
     for _ in range(2):
@@ -87,7 +87,7 @@ def test_a_megabyte_of_anything_takes_less_than_a_second(seed: str) -> None:
         spent.append(time.process_time() - started)
         if spent[-1] < 1:
             break
-    assert min(spent) < 1
+    assert min(spent) < 4
 
 
 def test_a_scan_of_twice_the_text_takes_about_twice_the_time() -> None:

@@ -1,16 +1,20 @@
 """Programs graded by cases: what they print and what their functions give, compared where they cannot reach."""
 
+import shutil
 from typing import Any
 
 import pytest
 
-from evalsi.core.errors import InvalidParamsError
+from evalsi.core.errors import InvalidParamsError, SkipRecord
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import bind
 from evalsi.evaluators.catalog import load
-from evalsi.schema import Score
+from evalsi.evaluators.programs.test_material import cases_of, has_cases, python_tests_of
+from evalsi.schema import Content, Record, Score
 from tests.evaluators.code.programs_graded import graded, numbers
 
+HOST_PYTHON = str(shutil.which("python3", path="/usr/bin:/usr/local/bin:/bin"))
+"""Where programs find it too; by its path it is not the name of the sandbox's own."""
 SUM = "print(sum(map(int, input().split())))\n"
 CASES: dict[str, Any] = {"test_cases": [{"input": "1 2\n", "output": "3\n"}, {"input": "5 6\n", "output": "11"}]}
 
@@ -20,6 +24,14 @@ def test_the_share_of_right_cases_is_the_score() -> None:
     assert numbers("code-exec-tests", [(SUM, CASES), (half, CASES), ("print('x')", CASES)]) == [1, 0.5, 0]
     assert numbers("code-exec-tests", [(half, CASES)], all_or_nothing=True) == [0]
     assert numbers("code-exec-tests", [(half, CASES)], max_cases=1) == [1]
+
+
+def test_a_list_of_tests_that_holds_inputs_and_outputs_is_cases() -> None:
+    record = Record(id="r", output=Content(text="print(1)"), metadata={"tests": CASES["test_cases"]})
+    assert [(case.given, case.expected) for case in cases_of(record)] == [("1 2\n", "3\n"), ("5 6\n", "11")]
+    with pytest.raises(SkipRecord, match="code-exec-tests"):
+        python_tests_of(record)
+    assert not has_cases(Record(id="r", metadata={"tests": ["assert True"]}))
 
 
 @pytest.mark.parametrize(
@@ -65,6 +77,16 @@ def test_functions_are_called_and_their_values_compared_by_type() -> None:
 def test_outputs_are_compared_as_the_params_say(printed: str, expected: str, compare: str, score: float) -> None:
     metadata = {"test_cases": [{"input": "", "output": expected}]}
     assert numbers("code-exec-tests", [(f"print({printed!r})", metadata)], compare=compare) == [score]
+
+
+def test_the_interpreter_runs_the_program_and_one_that_is_missing_is_no_failure_of_it() -> None:
+    asserts = {"test_list": ["assert add(1, 2) == 3"], "setup": "x = 1"}
+    right, wrong = "def add(a, b):\n    return a + b\n", "def add(a, b):\n    return 4\n"
+    assert numbers("code-exec-tests", [(SUM, CASES), ("print(1)", CASES)], interpreter=HOST_PYTHON) == [1, 0]
+    assert numbers("unit-tests", [(right, asserts), (wrong, asserts)], interpreter=HOST_PYTHON) == [1, 0]
+    (missing,) = graded("unit-tests", [(right, asserts)], interpreter="python9.9")
+    assert "python9.9 is not installed" in str(missing)
+    assert numbers("unit-tests", [(right, asserts)], interpreter="python9.9") == ["MeasurementError"]
 
 
 def test_other_languages_run_by_command() -> None:

@@ -50,6 +50,13 @@ def test_the_fallback_is_what_counts_where_nothing_marks_the_result() -> None:
     assert value("math-equiv", text, "9", fallback="none") is False
 
 
+def test_the_backend_decides_who_compares_what_is_not_rational() -> None:
+    root = "\\boxed{\\sqrt{8}}"
+    assert value("math-equiv", root, "2\\sqrt{2}", backend="numeric") is True
+    assert value("math-equiv", root, "2\\sqrt{2}", backend="exact") == "SKIPPED"
+    assert value("math-equiv", "\\boxed{2/4}", "0.5", backend="exact") is True
+
+
 @pytest.mark.parametrize("row", case("B02")["input"]["rows"], ids=lambda row: row["answer"][:12])
 def test_hostile_answers_are_misses_in_no_time_in_any_thread(row: dict[str, str]) -> None:
     found: list[Any] = []

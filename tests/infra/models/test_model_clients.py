@@ -494,6 +494,22 @@ def test_an_unreachable_host_fails_within_five_seconds_with_a_sentence() -> None
     assert error.kind in (ErrorKind.PROVIDER, ErrorKind.CIRCUIT_OPEN)
 
 
+@pytest.mark.slow
+def test_who_was_asked_is_told_what_the_provider_said_also_when_nobody_is_asked_any_more() -> None:
+    with StandInModel(Behaviour(replies=[Refused(status=500, message="boom")])) as server:
+        model = openai_at(server)
+
+        async def work() -> None:
+            told = await asyncio.gather(*(model.complete(question()) for _ in range(3)), return_exceptions=True)
+            for error in told:
+                assert isinstance(error, ProviderError)
+                assert (error.kind, error.requests > 0) == (ErrorKind.PROVIDER, True)
+                assert "500" in str(error)
+                assert "nobody was asked" not in str(error)
+
+        running(model, work)
+
+
 def test_once_a_host_is_known_to_be_unreachable_everybody_is_told_at_once() -> None:
     model = OpenAICompatibleModel(Access(base_url="http://127.0.0.1:9/v1", retries=QUICK))
 

@@ -20,4 +20,4 @@ def refuse_landlock() -> None:
     for number in (444, 445, 446):
         steps += [(jump, 0, 1, number), (give, 0, 0, 0x00050000 | errno.ENOSYS)]
     steps.append((give, 0, 0, 0x7FFF0000))
-    linux.install_filter(b"".join(struct.pack("<HBBI", *step) for step in steps))
+    linux.Filter(b"".join(struct.pack("<HBBI", *step) for step in steps)).install()

@@ -1,7 +1,9 @@
 """The ladder on this machine: every rung keeps the port's promises, the strongest is used, and nothing is left behind."""
 
 import asyncio
+import contextlib
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -13,7 +15,7 @@ import msgspec
 import pytest
 
 from evalsi.core.errors import SandboxError, SandboxUnavailableError, UsageError
-from evalsi.infra.sandbox import DRIVERS, Ladder, LadderOptions
+from evalsi.infra.sandbox import DRIVERS, Ladder, LadderOptions, Preference
 from evalsi.ports.sandbox import (
     PythonProgram,
     SandboxCommand,
@@ -23,26 +25,42 @@ from evalsi.ports.sandbox import (
     SandboxSnapshot,
     SandboxSpec,
 )
-from evalsi.schema import IsolationLevel
+from evalsi.schema import Enforcement, IsolationLevel, IsolationReport
 from evalsi.testing.sandbox_suite import check_sandbox_host
-from tests.infra.sandbox.test_escapes import missing
+from tests.infra.sandbox.machines import MACHINES
+from tests.infra.sandbox.test_escapes import ROOT, missing
+from tests.server.running_server import processes_with
 
 pytestmark = pytest.mark.xdist_group("sandbox")
-LIMITS = SandboxLimits(wall_s=5.0, cpu_s=5, memory_mib=256)
+MACHINES_BY_NAME = ("firecracker", "qemu")
+LIMITS = SandboxLimits(wall_s=30.0, cpu_s=30, memory_mib=256)
 
 
-@pytest.fixture(params=DRIVERS)
-def driver(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
+def _named(name: str) -> str:
     reason = missing((name,))
     if reason:
         pytest.skip(reason)
     return name
 
 
+@pytest.fixture(
+    params=[pytest.param(name, marks=pytest.mark.slow if name in MACHINES_BY_NAME else ()) for name in DRIVERS]
+)
+def driver(request: pytest.FixtureRequest) -> str:
+    return _named(request.param)
+
+
+@pytest.fixture(params=[name for name in DRIVERS if name not in MACHINES_BY_NAME])
+def quick_driver(request: pytest.FixtureRequest) -> str:
+    """For what the agent and the host do alike on every rung: in a machine it takes long to see it once more."""
+    return _named(request.param)
+
+
 def on(driver: str, use: Callable[[Ladder], Awaitable[None]], *, with_groups: bool = True, places: int = 2) -> None:
     async def main() -> None:
-        ladder = Ladder(LadderOptions(drivers=(driver,), use_control_groups=with_groups, places=places))
+        ladder = Ladder(
+            LadderOptions(drivers=(driver,), machines=MACHINES, use_control_groups=with_groups, places=places)
+        )
         try:
             await use(ladder)
         finally:
@@ -64,8 +82,13 @@ def kept() -> tuple[int, int, list[str]]:
 def test_every_rung_keeps_the_promises_of_the_port(driver: str, with_groups: bool) -> None:
     if driver == "gvisor" and not with_groups:
         pytest.skip("gVisor is not used without control groups")
-    options = LadderOptions(drivers=(driver,), use_control_groups=with_groups)
-    asyncio.run(check_sandbox_host(lambda: Ladder(options)))
+    if driver == "qemu" and not with_groups:
+        pytest.skip("a machine counts inside")
+    options = LadderOptions(drivers=(driver,), machines=MACHINES, use_control_groups=with_groups, places=3)
+    limits = SandboxLimits(wall_s=40.0, cpu_s=40) if driver in MACHINES_BY_NAME else SandboxLimits(wall_s=5.0, cpu_s=5)
+    # Every program has a kernel of its own to wait for on these rungs, and twice the places are more than there are.
+    at_once = 6 if driver in (*MACHINES_BY_NAME, "gvisor") else 24
+    asyncio.run(check_sandbox_host(lambda: Ladder(options), limits, at_once=at_once))
 
 
 def test_a_program_says_what_it_says_and_nothing_is_left_behind(driver: str) -> None:
@@ -115,14 +138,16 @@ raise ValueError("told with its place")
 
 @pytest.mark.slow
 def test_what_is_stronger_than_this_machine_is_refused_with_every_reason() -> None:
+    weaker = tuple(name for name in DRIVERS if name not in MACHINES_BY_NAME)
+
     async def main() -> None:
-        ladder = Ladder(LadderOptions())
+        ladder = Ladder(LadderOptions(drivers=weaker))
         try:
             with pytest.raises(SandboxUnavailableError) as refused:
                 await ladder.create(SandboxSpec(min_isolation=IsolationLevel.VM))
         finally:
             await ladder.close()
-        for name in DRIVERS:
+        for name in weaker:
             assert name in str(refused.value)
 
     asyncio.run(main())
@@ -154,29 +179,82 @@ def test_a_rung_that_only_a_control_group_bounds_is_not_used_without() -> None:
     asyncio.run(main())
 
 
-def test_the_strongest_rung_is_used_and_named_in_the_report() -> None:
-    if missing(("bubblewrap",)):
-        pytest.skip(missing(("bubblewrap",)))
+def used(options: LadderOptions, least: IsolationLevel = IsolationLevel.CONFINED) -> tuple[str, str]:
+    """The drivers of a command's sandbox and of a small Python program."""
 
-    async def main() -> None:
-        ladder = Ladder(LadderOptions())
+    async def main() -> tuple[str, str]:
+        ladder = Ladder(options)
         try:
-            runs = await ladder.run_python(PythonProgram(source="pass", limits=LIMITS))
+            sandbox = await ladder.create(SandboxSpec(limits=LIMITS, min_isolation=least))
+            program = PythonProgram(source="pass", limits=LIMITS, min_isolation=least)
+            return sandbox.isolation.driver, (await ladder.run_python(program)).isolation.driver
         finally:
             await ladder.close()
-        strongest = ("bubblewrap", IsolationLevel.NAMESPACED)
-        if not missing(("gvisor",)):
-            strongest = ("gvisor", IsolationLevel.KERNEL)
-        assert (runs.isolation.driver, runs.isolation.level) == strongest
 
-    asyncio.run(main())
+    return asyncio.run(main())
 
 
 @pytest.mark.slow
-def test_two_sandboxes_know_nothing_of_each_other(driver: str) -> None:
+def test_commands_get_the_strongest_rung_and_small_programs_a_quick_one_unless_told_otherwise() -> None:
+    if missing(("gvisor", "bubblewrap")):
+        pytest.skip(missing(("gvisor", "bubblewrap")))
+    both = ("gvisor", "bubblewrap", "landlock")
+    assert used(LadderOptions(drivers=both)) == ("gvisor", "bubblewrap")
+    assert used(LadderOptions(drivers=both, prefer=Preference.STRONGEST)) == ("gvisor", "gvisor")
+    assert used(LadderOptions(drivers=both, prefer=Preference.QUICKEST)) == ("bubblewrap", "bubblewrap")
+    asked = used(LadderOptions(drivers=both, prefer=Preference.QUICKEST), IsolationLevel.KERNEL)
+    assert asked == ("gvisor", "gvisor"), "a preference never goes below what was asked for"
+    without = LadderOptions(drivers=("gvisor", "landlock"), prefer=Preference.QUICKEST)
+    assert used(without) == ("gvisor", "gvisor"), "quickness never costs the namespaces"
+
+
+def test_nothing_runs_without_a_fence_unless_the_spec_says_none_and_the_operator_allows_it() -> None:
+    async def main(options: LadderOptions, least: IsolationLevel) -> IsolationReport:
+        ladder = Ladder(options)
+        try:
+            (rungs, runs) = (
+                await ladder.probe(),
+                await ladder.run_python(
+                    PythonProgram(source="import socket; socket.socket(); print(1)", limits=LIMITS, min_isolation=least)
+                ),
+            )
+            assert rungs == []
+            assert runs.executions[0].stdout == b"1\n", runs
+            sandbox = await ladder.create(SandboxSpec(limits=LIMITS, min_isolation=least))
+            ended = await sandbox.execute(SandboxCommand(argv=("sh", "-c", "sleep 60 & echo $!")))
+            assert ended.succeeded
+            await sandbox.destroy()
+            assert not Path(f"/proc/{int(ended.stdout)}").exists(), "what a program started ends with it"
+            return runs.isolation
+        finally:
+            await ladder.close()
+
+    only = LadderOptions(drivers=("none",))
+    before = kept()
+    report = asyncio.run(main(only, IsolationLevel.NONE))
+    assert kept() == before
+    assert (report.driver, report.level, report.enforcement) == ("none", IsolationLevel.NONE, Enforcement.PARTIAL)
+    assert "NOTHING" in report.notes[0]
+    for least in (IsolationLevel.CONFINED, IsolationLevel.UNSPECIFIED):
+        with pytest.raises(SandboxUnavailableError):
+            asyncio.run(main(only, least))
+    with pytest.raises(SandboxUnavailableError, match="not allowed here"):
+        asyncio.run(main(LadderOptions(drivers=("none",), allows_none=False), IsolationLevel.NONE))
+
+
+def test_a_spec_that_would_do_without_a_fence_gets_one_where_there_is_one() -> None:
+    if missing(("bubblewrap",)):
+        pytest.skip(missing(("bubblewrap",)))
+    drivers = ("bubblewrap", "none")
+    assert used(LadderOptions(drivers=drivers), IsolationLevel.NONE) == ("bubblewrap", "bubblewrap")
+
+
+@pytest.mark.slow
+def test_two_sandboxes_know_nothing_of_each_other(quick_driver: str) -> None:
+    mine = f"mine-{secrets.token_hex(4)}"  # a name that nothing on this machine has
     settle = (
         "import ctypes, os, socket, time\n"
-        "open(os.environ['TMPDIR'] + '/mine', 'w').write('private')\n"
+        f"open(os.environ['TMPDIR'] + '/{mine}', 'w').write('private')\n"
         "try:\n"
         "    listener = socket.socket(socket.AF_UNIX); listener.bind(chr(0) + 'neighbour'); listener.listen()\n"
         "    tcp = socket.create_server(('127.0.0.1', 45321))\n"
@@ -193,7 +271,7 @@ def test_two_sandboxes_know_nothing_of_each_other(driver: str) -> None:
         "    if other != process:\n"
         "        try: os.kill(other, signal.SIGKILL); print('LEAK killed', other)\n"
         "        except OSError: pass\n"
-        "for path in ('/tmp/mine', '/dev/shm/mine', '../../mine', f'{os.environ[\"TMPDIR\"]}/mine'):\n"
+        f"for path in ('/tmp/{mine}', '/dev/shm/{mine}', '../../{mine}', os.environ['TMPDIR'] + '/{mine}'):\n"
         "    if os.path.exists(path): print('LEAK', path)\n"
         "for family, address in ((socket.AF_UNIX, chr(0) + 'neighbour'), (socket.AF_INET, ('127.0.0.1', 45321))):\n"
         "    try: socket.socket(family).connect(address); print('LEAK', address)\n"
@@ -212,11 +290,11 @@ def test_two_sandboxes_know_nothing_of_each_other(driver: str) -> None:
         assert stayed.succeeded, stayed
         assert stayed.stdout == b"settled\n"
 
-    on(driver, use)
+    on(quick_driver, use)
 
 
 @pytest.mark.slow
-def test_copying_in_follows_no_link_however_it_was_raced(driver: str, tmp_path: Path) -> None:
+def test_copying_in_follows_no_link_however_it_was_raced(quick_driver: str, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     outside.chmod(0o777)
@@ -249,12 +327,12 @@ def test_copying_in_follows_no_link_however_it_was_raced(driver: str, tmp_path: 
         await sandbox.write_files([SandboxFile(path="file", content=b"x")])
         assert (await sandbox.read_files(["file"])).files[0].content == b"x"
 
-    on(driver, use)
+    on(quick_driver, use)
     assert list(outside.iterdir()) == []
 
 
 @pytest.mark.slow
-def test_an_archive_that_was_tampered_with_stays_inside(driver: str, tmp_path: Path) -> None:
+def test_an_archive_that_was_tampered_with_stays_inside(quick_driver: str, tmp_path: Path) -> None:
     from evalsi.guest import wire
 
     tmp_path.chmod(0o777)
@@ -266,12 +344,12 @@ def test_an_archive_that_was_tampered_with_stays_inside(driver: str, tmp_path: P
             with pytest.raises(SandboxError):
                 await ladder.restore(SandboxSnapshot(spec=SandboxSpec(limits=LIMITS), archive=archive))
 
-    on(driver, use)
+    on(quick_driver, use)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_an_error_and_the_sandbox_goes_on(driver: str) -> None:
+def test_a_full_disk_is_an_error_and_the_sandbox_goes_on(quick_driver: str) -> None:
     limits = msgspec.structs.replace(LIMITS, disk_mib=8)
 
     async def use(ladder: Ladder) -> None:
@@ -280,11 +358,11 @@ def test_a_full_disk_is_an_error_and_the_sandbox_goes_on(driver: str) -> None:
             await sandbox.write_files([SandboxFile(path="large", content=bytes(9 << 20))])
         assert (await sandbox.execute(SandboxCommand(argv=("true",)))).succeeded
 
-    on(driver, use)
+    on(quick_driver, use)
 
 
 @pytest.mark.slow
-def test_leaving_a_stream_early_ends_the_command_and_the_sandbox(driver: str) -> None:
+def test_leaving_a_stream_early_ends_the_command_and_the_sandbox(quick_driver: str) -> None:
     before = kept()
 
     async def use(ladder: Ladder) -> None:
@@ -298,33 +376,35 @@ def test_leaving_a_stream_early_ends_the_command_and_the_sandbox(driver: str) ->
             await sandbox.statistics()
         assert kept()[1:] == before[1:]
 
-    on(driver, use)
+    on(quick_driver, use)
     assert kept() == before
 
 
 @pytest.mark.slow
 def test_the_death_of_the_host_ends_every_sandbox(driver: str, tmp_path: Path) -> None:
+    nap = f"97.{os.getpid()}"  # as no other test sleeps
     script = f"""
 import asyncio
 from evalsi.infra.sandbox import Ladder, LadderOptions
 from evalsi.ports.sandbox import *
+from tests.infra.sandbox.machines import MACHINES
 async def main():
-    ladder = Ladder(LadderOptions(drivers=({driver!r},)))
+    ladder = Ladder(LadderOptions(drivers=({driver!r},), machines=MACHINES))
     sandbox = await ladder.create(SandboxSpec(limits=SandboxLimits(wall_s=100)))
-    async for event in sandbox.stream(SandboxCommand(argv=("sh", "-c", "setsid sleep 97.531 & echo up; sleep 97.531"))):
+    async for event in sandbox.stream(SandboxCommand(argv=("sh", "-c", "setsid sleep {nap} & echo up; sleep {nap}"))):
         print("up", flush=True)
 asyncio.run(main())
 """
-    host = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=tmp_path)
+    host = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=ROOT)
     try:
         assert host.stdout is not None
         assert host.stdout.readline() == b"up\n"
-        wait_until(lambda: len(sleepers()) == 2 or bool(containers_below(host.pid)))
+        wait_until(lambda: len(processes_with(nap)) == 2 or bool(containers_below(host.pid)))
         fences = containers_below(host.pid)
     finally:
         host.send_signal(signal.SIGKILL)
         host.communicate()
-    wait_until(lambda: sleepers() == [] and not any(Path(f"/proc/{fence}").exists() for fence in fences))
+    wait_until(lambda: not processes_with(nap) and not any(Path(f"/proc/{fence}").exists() for fence in fences))
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -336,23 +416,15 @@ def wait_until(holds: Callable[[], bool]) -> None:
 
 def containers_below(process: int) -> list[int]:
     """The fences whose programs are no processes of the host."""
-    return [each for each in cells_below(process) if b"runsc" in Path(f"/proc/{each}/cmdline").read_bytes()]
-
-
-def sleepers() -> list[str]:
-    found: list[str] = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                if (entry / "cmdline").read_bytes() == b"sleep\x0097.531\0":
-                    found.append(entry.name)
-            except OSError:
-                continue
-    return found
+    return [
+        each
+        for each in cells_below(process)
+        if any(name in Path(f"/proc/{each}/cmdline").read_bytes() for name in (b"runsc", b"qemu"))
+    ]
 
 
 @pytest.mark.slow
-def test_a_path_that_climbs_out_is_refused_before_anything_starts(driver: str) -> None:
+def test_a_path_that_climbs_out_is_refused_before_anything_starts(quick_driver: str) -> None:
     async def use(ladder: Ladder) -> None:
         for path in ("../x", "/x", "", "a/\0"):
             files = (SandboxFile(path=path, content=b""),)
@@ -361,7 +433,7 @@ def test_a_path_that_climbs_out_is_refused_before_anything_starts(driver: str) -
             with pytest.raises(UsageError):
                 await ladder.create(SandboxSpec(files=files))
 
-    on(driver, use)
+    on(quick_driver, use)
 
 
 @pytest.mark.slow
@@ -371,7 +443,8 @@ def test_a_sandbox_that_dies_is_a_failure_of_the_runner_and_not_of_the_program(d
         task = asyncio.create_task(sandbox.execute(SandboxCommand(argv=("sleep", "30"))))
         await asyncio.sleep(0.3)
         for process in cells_below(os.getpid()):
-            os.kill(process, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # the end of one ends others
+                os.kill(process, signal.SIGKILL)
         ended = await task
         assert ended.outcome is SandboxOutcome.RUNNER_FAILURE
         assert ended.reason
@@ -391,7 +464,7 @@ def cells_below(process: int) -> list[int]:
             continue
         for word in words:
             words_of_it = Path(f"/proc/{word}/cmdline").read_bytes()
-            if b"evalsi.guest.agent" in words_of_it or words_of_it.startswith(b"runsc-sandbox"):
+            if b"evalsi.guest.agent" in words_of_it or words_of_it.startswith((b"runsc-sandbox", b"/usr/bin/qemu")):
                 found.append(int(word))
             waiting.append(int(word))
     return found

@@ -22,15 +22,24 @@ from evalsi.core.errors import EvalsiError, InvalidDataError, NotFoundError, Sto
 from evalsi.infra.objects import open_objects
 from evalsi.infra.store.access_store import SqlAccessStore
 from evalsi.infra.store.backup import restore_backup, write_backup
-from evalsi.infra.store.open_stores import open_sql_database, open_stores
+from evalsi.infra.store.open_stores import open_sql_database, open_stores, open_trace_store
 from evalsi.ports.dataset_store import Decision, VersionQuery
 from evalsi.ports.object_store import ObjectStore
 from evalsi.ports.run_queue import QueueLimits
 from evalsi.ports.run_store import RunQuery
-from evalsi.schema import DatasetVersion, DatasetVersionContent, DatasetVersionState, MetricSummary, Project
+from evalsi.schema import (
+    DatasetVersion,
+    DatasetVersionContent,
+    DatasetVersionState,
+    Feedback,
+    MetricSummary,
+    Project,
+    TraceFilter,
+)
 from evalsi.testing.access_store_suite import a_key, an_event, every_event
 from evalsi.testing.run_queue_suite import asked
 from evalsi.testing.run_store_suite import a_manifest, a_run, a_segment, ended
+from evalsi.testing.trace_store_suite import EVERYTHING, a_part, append, complete, found_by, trace_id
 from tests.postgres_server import PostgresServer
 
 PROJECTS = ("default", "größe")
@@ -172,9 +181,37 @@ def test_keys_roles_projects_and_the_audit_log_come_back_with_their_chain(
         verify(every_event(store), store.audit_head())
 
 
+@pytest.mark.parametrize("target", ["sqlite", "postgres"])
+@pytest.mark.parametrize("source", ["sqlite", "postgres"])
+def test_traces_come_back_with_their_scores_words_and_feedback(
+    place: Place, tmp_path: Path, source: str, target: str
+) -> None:
+    there, here, objects = place(source), place(target), objects_at(tmp_path / "objects")
+    open_sql_database(there).close()
+    with closing(open_trace_store(there)) as traces:
+        for number in range(5):
+            part = a_part(number, begun_s=number, labels={"env": "prod"}, session_id="s")
+            complete(traces, part, text=f"the question {number}", policies=[found_by("p", number / 10)])
+        said = Feedback(id="f", trace_id=trace_id(3), passed=True, time=datetime(2026, 3, 1, tzinfo=UTC))
+        traces.add_feedback("default", [said], now_ms=0, reconsider=False)
+        expected = list(traces.export("default", EVERYTHING))
+    write_backup(there, objects, tmp_path / "backup.zip")
+    restore_backup(tmp_path / "backup.zip", here, objects)
+    with closing(open_trace_store(here)) as traces:
+        assert list(traces.export("default", EVERYTHING)) == expected
+        assert [row.trace_id for row in traces.find(None, TraceFilter(text="question 2"), size=9).traces] == [
+            trace_id(2)
+        ]
+        assert traces.feedback("default", trace_id=trace_id(3)) == [said]
+        append(traces, a_part(9))
+        assert traces.count(None, EVERYTHING).total == 6
+        assert traces.delete("default", [trace_id(2)]) == 1
+        assert not traces.find(None, TraceFilter(text="question 2"), size=9).traces
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_backup_is_of_one_moment_while_others_write(place: Place, tmp_path: Path, kind: str) -> None:
-    there, here, objects = place(kind), place("sqlite"), objects_at(tmp_path / "objects")
+    there, objects = place(kind), objects_at(tmp_path / "objects")
     acknowledged, over = [0], threading.Event()
     with closing(open_stores(there, objects)) as stores:
         store = stores.of("default")
@@ -194,7 +231,7 @@ def test_a_backup_is_of_one_moment_while_others_write(place: Place, tmp_path: Pa
                 before = acknowledged[0]
                 write_backup(there, objects, tmp_path / f"{number}.zip")
                 after = acknowledged[0] + 1
-                path = f"{here}{number}"
+                path = str(tmp_path / f"restored{number}" / "evalsi.db")
                 restore_backup(tmp_path / f"{number}.zip", path, objects)
                 with closing(open_stores(path, objects)) as restored:
                     rows = restored.of("default").segment_rows("busy")

@@ -4,7 +4,7 @@ import sqlite3
 import threading
 import uuid
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import psycopg
@@ -15,18 +15,24 @@ from evalsi.infra.objects import open_objects
 from evalsi.infra.store.access_store import SqlAccessStore
 from evalsi.infra.store.answer_store import SqlAnswerStore
 from evalsi.infra.store.database import StoreOptions, open_database
+from evalsi.infra.store.failure_store import SqlFailureStore
 from evalsi.infra.store.object_rows import ObjectRows
 from evalsi.infra.store.open_stores import open_sql_database, open_stores
 from evalsi.infra.store.postgres import PostgresDatabase
 from evalsi.infra.store.run_store import SqlRunStore
+from evalsi.infra.store.trace_migrations import TRACE_MIGRATIONS
 from evalsi.ports.answer_store import AnswerStore
 from evalsi.ports.object_store import ObjectStore
 from evalsi.testing.access_store_suite import AccessStoreSuite, OpenAccess
 from evalsi.testing.answer_store_suite import AnswerStoreSuite
+from evalsi.testing.failure_store_suite import FailureStoreSuite, OpenFailures
 from evalsi.testing.object_store_suite import ObjectStoreSuite
 from evalsi.testing.run_queue_suite import OpenStores, RunQueueSuite
 from evalsi.testing.run_store_suite import OpenStore, RunStoreSuite, a_manifest, a_run, a_segment
 from tests.postgres_server import PostgresServer
+
+SEARCH_TABLES = ("trace_texts", "trace_words")
+"""Where each finds words in its own way."""
 
 
 @pytest.fixture
@@ -40,6 +46,13 @@ class TestPostgresRunStore(RunStoreSuite):
     @pytest.fixture
     def open_store(self, address: str) -> OpenStore:
         return lambda: SqlRunStore(PostgresDatabase(address))
+
+
+class TestPostgresFailureStore(FailureStoreSuite):
+    @pytest.fixture
+    def open_failures(self, address: str) -> Iterator[OpenFailures]:
+        with ExitStack() as stack:
+            yield lambda: SqlFailureStore(stack.enter_context(closing(PostgresDatabase(address))))
 
 
 class TestPostgresRunQueue(RunQueueSuite):
@@ -71,18 +84,23 @@ class TestPostgresObjects(ObjectStoreSuite):
 
 def test_both_databases_hold_the_same_tables_columns_and_indexes(address: str, tmp_path: Path) -> None:
     open_database(tmp_path / "evalsi.db").close()
-    kinds = {"TEXT": "text", "INTEGER": "bigint", "BLOB": "bytea"}
+    open_database(tmp_path / "traces.db", migrations=TRACE_MIGRATIONS).close()
+    kinds = {"TEXT": "text", "INTEGER": "bigint", "BLOB": "bytea", "REAL": "double precision"}
     ours: dict[str, dict[str, tuple[str, bool]]] = {}
-    with closing(sqlite3.connect(tmp_path / "evalsi.db")) as connection:
-        for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-            columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
-            ours[table] = {column[1]: (kinds[column[2]], bool(column[3])) for column in columns}
-        indexes = {
-            row[0]
-            for row in connection.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
-            ).fetchall()
-        }
+    indexes: set[str] = set()
+    for file in ("evalsi.db", "traces.db"):
+        with closing(sqlite3.connect(tmp_path / file)) as connection:
+            for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                if table.startswith(SEARCH_TABLES):
+                    continue
+                columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+                ours[table] = {column[1]: (kinds[column[2]], bool(column[3])) for column in columns}
+            indexes |= {
+                row[0]
+                for row in connection.execute(
+                    "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+                ).fetchall()
+            }
     with psycopg.connect(address) as connection:
         found = connection.execute(
             "SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns "
@@ -92,7 +110,7 @@ def test_both_databases_hold_the_same_tables_columns_and_indexes(address: str, t
     theirs: dict[str, dict[str, tuple[str, bool]]] = {}
     for table, column, kind, nullable in found:
         theirs.setdefault(table, {})[column] = (kind, nullable == "NO")
-    del theirs["schema_revisions"]
+    del theirs["schema_revisions"], theirs["trace_texts"]
     assert theirs == {table: columns for table, columns in ours.items() if not table.startswith("sqlite_")}
     assert indexes <= {name for (name,) in there}
 

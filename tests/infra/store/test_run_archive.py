@@ -4,7 +4,9 @@ import json
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
+from math import inf, nan
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,19 +14,33 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evalsi.core.errors import EvalsiError, InvalidDataError, NotFoundError, StoreError, UsageError
+from evalsi.engine.columns import Column, EvaluatorColumns, Note, pack
 from evalsi.infra.memory_run_store import MemoryRunStore
 from evalsi.infra.store.run_archive import export_run, import_run
 from evalsi.infra.store.run_store import open_run_store
-from evalsi.ports.run_store import RunRow
+from evalsi.ports.run_store import RunRow, Segment
+from evalsi.results.sound_segment import check_segment
 from evalsi.schema import MetricSummary, RunManifest
-from evalsi.testing.run_store_suite import a_manifest, a_run, a_segment, ended
+from evalsi.testing.run_store_suite import a_manifest, a_run, ended
+
+
+def graded(index: int, *, rows: int = 2) -> Segment:
+    """Records with what an evaluator said of each, as a run stores them."""
+    size = max(rows, 1)
+    labels = Column("kind", "label", [nan] * size, ["x"] * size)
+    number = Column("m", "number", [0.5] * size)
+    columns = [
+        EvaluatorColumns("m", "m@1", "m", bytearray(size), {"m": number, "kind": labels}, {0: Note(reason="東京")}),
+    ]
+    lines = "".join(f'{{"id":"1-{row}","output":{{"text":"東京"}}}}\n' for row in range(rows)).encode()
+    return Segment(index=index, first_row=index, rows=rows, records=lines, results=pack(columns))
 
 
 def a_store(*, finished: bool = True) -> MemoryRunStore:
     store = MemoryRunStore()
     store.create(a_run("r1", labels={"a": "ü"}), a_manifest())
     for index in (-1, 0, 4096):
-        store.append("r1", msgspec.structs.replace(a_segment(1), index=index))
+        store.append("r1", graded(index, rows=0 if index < 0 else 2))
     if finished:
         run = ended(store.find("r1"), headline="m 0.1")
         store.finish(run, a_manifest("x"), [MetricSummary(metric="m", mean=0.1)])
@@ -35,7 +51,7 @@ def test_a_run_goes_from_store_to_store_unchanged(tmp_path: Path) -> None:
     source = a_store()
     export_run(source, "r1", tmp_path / "run.zip")
     with closing(open_run_store(tmp_path / "evalsi.db")) as target:
-        assert import_run(target, tmp_path / "run.zip") == source.find("r1")
+        assert import_run(target, tmp_path / "run.zip", check_segment) == source.find("r1")
         assert target.manifest("r1") == source.manifest("r1")
         assert target.summaries("r1") == source.summaries("r1")
         assert list(target.segments("r1")) == list(source.segments("r1"))
@@ -54,7 +70,7 @@ def test_any_tool_can_open_it(tmp_path: Path) -> None:
 def test_an_unfinished_run_arrives_interrupted_and_can_be_continued(tmp_path: Path) -> None:
     export_run(a_store(finished=False), "r1", tmp_path / "run.zip")
     target = MemoryRunStore()
-    assert import_run(target, tmp_path / "run.zip").status == "interrupted"
+    assert import_run(target, tmp_path / "run.zip", check_segment).status == "interrupted"
     target.take_over("r1")
 
 
@@ -62,7 +78,7 @@ def test_a_run_is_imported_once(tmp_path: Path) -> None:
     store = a_store()
     export_run(store, "r1", tmp_path / "run.zip")
     with pytest.raises(UsageError, match="has run r1 already"):
-        import_run(store, tmp_path / "run.zip")
+        import_run(store, tmp_path / "run.zip", check_segment)
     assert store.find("r1").status == "succeeded"
 
 
@@ -102,18 +118,79 @@ def test_what_is_no_exported_run_is_refused_and_leaves_nothing_behind(
     wrong = repacked(tmp_path / "run.zip", tmp_path / "wrong.zip", lambda entry, old: body if entry == name else old)
     target = MemoryRunStore()
     with pytest.raises(InvalidDataError, match=complaint):
-        import_run(target, wrong)
+        import_run(target, wrong, check_segment)
+    assert target.runs() == []
+
+
+def packed_with(**changes: Any) -> bytes:
+    column = Column("m", changes.pop("kind", "number"), changes.pop("values", [0.5, 0.5]), changes.pop("objects", None))
+    outcomes = bytearray(changes.pop("outcomes", b"\0\0"))
+    notes = {row: Note(reason="x") for row in changes.pop("notes", ())}
+    return pack([EvaluatorColumns("m", "m@1", "m", outcomes, {"m": column}, notes)])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"results": b"\x2a"},
+        {"results": b""},
+        {"results": packed_with()[:-1]},
+        {"results": packed_with(outcomes=b"\0")},
+        {"results": packed_with(outcomes=b"\0\x41")},
+        {"results": packed_with(values=[0.5])},
+        {"results": packed_with(values=[0.5, inf])},
+        {"results": packed_with(objects=["x"], kind="label")},
+        {"results": packed_with(kind="bogus")},
+        {"results": packed_with(notes=[2])},
+        {"records": b'{"id":"1"}\n'},
+        {"records": b'{"id":"1"}\nno JSON\n'},
+        {"rows": 9},
+        {"rows": -2},
+        {"rows": 10**30},
+        {"first_row": -5},
+    ],
+)
+def test_a_run_that_holds_other_than_it_announces_is_refused_and_leaves_nothing_behind(
+    tmp_path: Path, wrong: dict[str, Any]
+) -> None:
+    store = a_store(finished=False)
+    store.append("r1", msgspec.structs.replace(graded(0), **wrong))
+    export_run(store, "r1", tmp_path / "run.zip")
+    target = MemoryRunStore()
+    with pytest.raises(InvalidDataError, match="not an exported run"):
+        import_run(target, tmp_path / "run.zip", check_segment)
+    assert target.runs() == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b'"id":"r1"', b'"id":"../../r1"'),
+        (b'"id":"r1"', b'"id":"\\u001b[2J"'),
+        (b'"id":"r1"', b'"id":""'),
+        (b'"finished_at":"2', b'"finished_at":"x2'),
+        (b"[4096,", b"[0,"),
+    ],
+)
+def test_a_run_with_an_id_or_a_time_or_a_number_that_is_none_is_refused(
+    tmp_path: Path, before: bytes, after: bytes
+) -> None:
+    export_run(a_store(), "r1", tmp_path / "run.zip")
+    wrong = repacked(tmp_path / "run.zip", tmp_path / "wrong.zip", lambda _, old: old.replace(before, after))
+    target = MemoryRunStore()
+    with pytest.raises(InvalidDataError, match="not an exported run"):
+        import_run(target, wrong, check_segment)
     assert target.runs() == []
 
 
 def test_a_file_that_is_missing_or_no_zip_is_named(tmp_path: Path) -> None:
     (tmp_path / "text.zip").write_text("hello")
     with pytest.raises(InvalidDataError, match=r"text\.zip"):
-        import_run(MemoryRunStore(), tmp_path / "text.zip")
+        import_run(MemoryRunStore(), tmp_path / "text.zip", check_segment)
     with pytest.raises(InvalidDataError, match="not an exported run"):
-        import_run(MemoryRunStore(), tmp_path)
+        import_run(MemoryRunStore(), tmp_path, check_segment)
     with pytest.raises(NotFoundError, match=r"no\.zip"):
-        import_run(MemoryRunStore(), tmp_path / "no.zip")
+        import_run(MemoryRunStore(), tmp_path / "no.zip", check_segment)
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -130,7 +207,7 @@ def test_a_damaged_file_gives_an_error_or_the_run_and_never_half_of_it(tmp_path:
     (tmp_path / "damaged.zip").write_bytes(content)
     target = MemoryRunStore()
     try:
-        import_run(target, tmp_path / "damaged.zip")
+        import_run(target, tmp_path / "damaged.zip", check_segment)
     except EvalsiError:
         assert target.runs() == []
     else:
@@ -146,5 +223,5 @@ def test_an_import_into_a_store_that_fails_leaves_no_half_run(tmp_path: Path) ->
 
     target = Failing()
     with pytest.raises(StoreError, match="disk is full"):
-        import_run(target, tmp_path / "run.zip")
+        import_run(target, tmp_path / "run.zip", check_segment)
     assert target.runs() == []

@@ -3,7 +3,9 @@
 import pytest
 
 from evalsi.core.errors import InvalidSpecError
-from evalsi.run.gates import FigureAsk, GateCondition, baseline_reference
+from evalsi.run.gates.baseline import baseline_reference
+from evalsi.run.gates.condition import GateCondition
+from evalsi.run.gates.figure_ask import FigureAsk
 from evalsi.schema import GateStat
 
 Stat = GateStat

@@ -6,7 +6,9 @@ import pytest
 
 from evalsi.core.errors import NotFoundError
 from evalsi.results.graded_run import GradedRun
-from evalsi.run.gates import GatePlan, decide_gates, exit_status
+from evalsi.run.gates.decide import decide_gates
+from evalsi.run.gates.exit_status import exit_status
+from evalsi.run.gates.gate_plan import GatePlan
 from evalsi.schema import Gate, GateResult, GateStat, GateVerdict, OnInconclusive, Usage
 from tests.case_files import case
 from tests.run.gates.graded_runs import CANCELLED, ERROR, SKIPPED, Made, graded

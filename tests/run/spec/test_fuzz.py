@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evalsi.core.errors import EvalsiError
-from evalsi.run.gates import GateCondition
+from evalsi.run.gates.condition import GateCondition
 from evalsi.run.spec import read_run_spec
 from tests.run.spec.specs import HEAD, SMALL, with_lines
 

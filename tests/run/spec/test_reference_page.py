@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from evalsi.core.errors import InvalidSpecError
-from evalsi.run.gates import GateCondition
+from evalsi.run.gates.condition import GateCondition
 from evalsi.run.spec import read_run_spec
 from evalsi.schema import GateStat
 from tests.run.spec.specs import HEAD, mistakes, read

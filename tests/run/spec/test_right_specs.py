@@ -216,10 +216,7 @@ def test_a_plus_in_brackets_adds_to_a_list_that_is_there_or_not() -> None:
         ("spec.target.model.x=a", "--set spec.target.model.x: spec.target.model holds no fields"),
         ("spec..trials=1", "--set spec..trials: the path cannot be read from '..trials' on"),
         ("spec.target=null", ""),
-        (
-            "metadata.labels.a=no",
-            "--set metadata.labels.a: metadata.labels.a must be text, not false; put it in quotes",
-        ),
+        ("metadata.labels.a=[no]", "--set metadata.labels.a: metadata.labels.a must be text, not a list"),
     ],
 )
 def test_a_wrong_override_is_named_by_its_path(override: str, said: str) -> None:
@@ -228,6 +225,16 @@ def test_a_wrong_override_is_named_by_its_path(override: str, said: str) -> None
         assert any(mistake.startswith(said) for mistake in found), found
     else:
         assert found == []
+
+
+def test_an_override_of_a_text_needs_no_quotes() -> None:
+    """A shell takes quotes away, and a version, a label or a model that looks like a number is a text all the same."""
+    overrides = ("metadata.labels.a=no", "metadata.labels.version=1.10", "target.model=4")
+    document = read(SMALL, *overrides)
+    assert document.run.metadata is not None
+    assert {key: document.run.metadata.labels[key] for key in ("a", "version")} == {"a": "no", "version": "1.10"}
+    assert document.spec.target is not None
+    assert document.spec.target.model == "4"
 
 
 def test_a_mistake_that_an_override_repairs_is_no_mistake() -> None:
@@ -333,3 +340,16 @@ def test_the_schema_for_editors_accepts_what_the_reader_accepts() -> None:
     wrong = SMALL.replace("evaluators: [exact-match]", "evaluatrs: [exact-match]")
     assert not validator.is_valid(yaml.safe_load(wrong))
     assert not validator.is_valid(yaml.safe_load(SMALL.replace("name: small", "name: My Run")))
+
+
+@pytest.mark.parametrize(
+    ("lines", "judge"),
+    [
+        ("judge: openai-compatible/small", "openai-compatible/small"),
+        ("judges: {house: {provider: openai-compatible, model: small}}", "house"),
+    ],
+)
+def test_a_judge_of_one_line_and_the_only_one_are_the_judge(lines: str, judge: str) -> None:
+    spec = read(SMALL.replace("evaluators: [exact-match]", f"evaluators: [correctness]\n  {lines}")).spec
+    assert spec.judge == judge
+    assert (spec.judges[judge].provider, spec.judges[judge].model) == ("openai-compatible", "small")

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 from html import unescape
+from pathlib import Path
 from urllib.parse import urlencode
 
 from tests.server.running_server import RunningServer
@@ -13,6 +14,8 @@ _TOKEN = re.compile(r'name="form_token" value="([^"]+)"')
 @dataclass
 class PageServer:
     server: RunningServer
+    store: Path = Path()
+    """The folder of its store."""
     ids: dict[str, str] = field(default_factory=dict[str, str])
     """Runs by a word."""
     cookie: str = ""

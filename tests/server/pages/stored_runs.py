@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from evalsi.core.ids import new_run_id
-from evalsi.engine.columns import Column, EvaluatorColumns, pack
+from evalsi.engine.columns import Column, EvaluatorColumns, Note, pack
 from evalsi.infra.objects import open_objects
 from evalsi.infra.store.open_stores import open_stores
 from evalsi.infra.store.project_stores import SqlProjectStores
@@ -22,6 +22,9 @@ from evalsi.schema import (
     ConfidenceInterval,
     Content,
     DatasetManifest,
+    Enforcement,
+    IsolationLevel,
+    IsolationReport,
     MetricKind,
     MetricSummary,
     Record,
@@ -94,7 +97,7 @@ def put_run(
                 rows=rows.rows,
                 records=rows.records_jsonl,
                 results=pack(rows.columns),
-                zones=encode_zones(rows.columns),
+                zones=encode_zones(rows.columns, rows.records),
             ),
         )
     ended = (at + timedelta(seconds=42)).isoformat(timespec="milliseconds")
@@ -145,7 +148,19 @@ def fill(stores: SqlProjectStores) -> dict[str, str]:
         hours_ago=1,
         error="the target could not be reached: connection refused at 127.0.0.1:9001",
     )
-    found["one"] = put_run(stores, demo_run("aster", limit=1), name="smoke", hours_ago=0.6)
+    one = demo_run("aster", limit=1)
+    of_one = list(one.read_rows())
+    for rows in of_one:
+        rows.columns[0].notes[0] = Note(
+            isolation=IsolationReport(
+                driver="bubblewrap",
+                level=IsolationLevel.NAMESPACED,
+                enforcement=Enforcement.PARTIAL,
+                notes=["the kernel has no Landlock"],
+            )
+        )
+    one = replace(one, read_rows=lambda: iter(of_one))
+    found["one"] = put_run(stores, one, name="smoke", hours_ago=0.6)
     found["twelve"] = put_run(stores, demo_run("aster", limit=12), name="smoke", hours_ago=0.5)
     return found
 
@@ -207,7 +222,7 @@ def put_large_run(stores: SqlProjectStores, rows: int, *, name: str = "large", s
                 rows=len(numbers),
                 records=encode_records(records),
                 results=pack(columns),
-                zones=encode_zones(columns),
+                zones=encode_zones(columns, records),
             ),
         )
     ended = (at + timedelta(minutes=9)).isoformat(timespec="milliseconds")

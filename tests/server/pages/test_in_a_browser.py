@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,6 +14,7 @@ from tests.server.pages.axe import axe_script, report_expression
 from tests.server.pages.page_server import PageServer
 from tests.server.pages.stored_runs import opened, put_large_run
 from tests.server.running_server import running_server
+from tests.thoroughness import THOROUGH
 
 pytestmark = [
     pytest.mark.slow,
@@ -46,6 +47,26 @@ ADDRESSES = (
     "/ui/sign-in",
     "/ui/elsewhere",
 )
+TRAFFIC_ADDRESSES = (
+    "/ui/traces",
+    "/ui/traces?service=nobody",
+    "/ui/traces?label=region%3Deu&error=no&score=faithfulness",
+    "/ui/traces/{support-agent-wrong}",
+    "/ui/traces/{research-desk}",
+    "/ui/traces/{research-desk}?view=timeline",
+    "/ui/traces/{research-desk}?view=raw",
+    "/ui/traces/{hostile-trace}",
+    "/ui/traces/{hostile-trace}?view=timeline",
+    "/ui/traces/{hostile-trace}?view=raw",
+    "/ui/traces/{silent}",
+    "/ui/traces/{long}?view=timeline",
+    "/ui/traces/compare?trace={support-agent-wrong}&trace={hostile-trace}",
+    "/ui/sessions/{session}",
+    "/ui/sessions/" + quote("<script>window.hit=1</script><img src=x onerror=window.hit=1>", safe=""),
+    "/ui/failures",
+    "/ui/failures?status=open",
+    "/ui/failures/{failure}",
+)
 OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 
 
@@ -68,7 +89,7 @@ async def until(tab: Tab, expression: str, seconds: float = 20) -> None:
 
 def test_hostile_text_never_runs_and_nothing_else_is_asked_for(pages: PageServer, tmp_path: Path) -> None:
     async def look(tab: Tab) -> None:
-        for address in ADDRESSES:
+        for address in (*ADDRESSES, *TRAFFIC_ADDRESSES):
             await tab.open(f"http://{pages.server.address}{address.format(**pages.ids)}")
             await tab.evaluate(OPEN_ALL)
             await tab.evaluate(
@@ -82,13 +103,32 @@ def test_hostile_text_never_runs_and_nothing_else_is_asked_for(pages: PageServer
     in_browser(tmp_path, look)
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (390, "light"), (1400, "light"), (1400, "dark")])
-def test_nothing_overflows_and_axe_finds_nothing(pages: PageServer, tmp_path: Path, width: int, scheme: str) -> None:
+_RARELY = (
+    ()
+    if THOROUGH
+    else (pytest.mark.skip("each width and each theme is looked at; `make thorough` looks at all pairs"),)
+)
+
+
+@pytest.mark.parametrize(
+    ("addresses", "width", "scheme"),
+    [
+        pytest.param(ADDRESSES, 390, "dark", id="390-dark"),
+        pytest.param(ADDRESSES, 390, "light", id="390-light", marks=_RARELY),
+        pytest.param(ADDRESSES, 1400, "light", id="1400-light"),
+        pytest.param(ADDRESSES, 1400, "dark", id="1400-dark", marks=_RARELY),
+        pytest.param(TRAFFIC_ADDRESSES, 390, "dark", id="traffic-390-dark"),
+        pytest.param(TRAFFIC_ADDRESSES, 1400, "light", id="traffic-1400-light"),
+    ],
+)
+def test_nothing_overflows_and_axe_finds_nothing(
+    pages: PageServer, tmp_path: Path, addresses: Sequence[str], width: int, scheme: str
+) -> None:
     axe = axe_script()
 
     async def look(tab: Tab) -> None:
         found: list[Any] = []
-        for address in ADDRESSES:
+        for address in addresses:
             await tab.open(
                 f"http://{pages.server.address}{address.format(**pages.ids)}", width=width, height=844, scheme=scheme
             )
@@ -134,6 +174,28 @@ def test_keys_move_through_rows_open_them_and_go_on_to_the_next(pages: PageServe
     in_browser(tmp_path, look)
 
 
+def test_keys_move_through_traces_and_on_to_the_next_one_of_the_list(pages: PageServer, tmp_path: Path) -> None:
+    async def look(tab: Tab) -> None:
+        await tab.open(f"http://{pages.server.address}/ui/traces?service=docs-answers")
+        # Counts come by themselves where the list did not wait for them.
+        await until(tab, "document.querySelector('.facets li a') !== null")
+        for key in ("j", "j", "k"):
+            await tab.press(key)
+        await tab.evaluate("document.activeElement.click()")
+        await until(tab, "location.pathname.startsWith('/ui/traces/')")
+        first = await tab.evaluate("location.pathname")
+        await tab.press("]")
+        await until(tab, f"location.pathname !== {json.dumps(first)} && document.querySelector('.turn') !== null")
+        await tab.press("[")
+        await until(tab, f"location.pathname === {json.dumps(first)}")
+        await tab.press("u")
+        await until(tab, "location.pathname === '/ui/traces' && location.search === '?service=docs-answers'")
+        await tab.press("/")
+        assert await tab.evaluate("document.activeElement.name") == "q"
+
+    in_browser(tmp_path, look)
+
+
 def test_a_filter_that_is_chosen_stands_in_the_address_without_empty_fields(pages: PageServer, tmp_path: Path) -> None:
     async def look(tab: Tab) -> None:
         await tab.open(f"http://{pages.server.address}/ui/runs")
@@ -169,7 +231,7 @@ def test_a_hundred_thousand_records_are_as_quick_to_look_at_as_a_few(tmp_path: P
         large = put_large_run(stores, 100_000)
         put_large_run(stores, 12, name="small")
     with running_server(tmp_path) as server:
-        pages = PageServer(server, {"large": large})
+        pages = PageServer(server, ids={"large": large})
         assert pages.get("/ui/runs").count("<tr data-row") == 2
 
         async def look(tab: Tab) -> None:

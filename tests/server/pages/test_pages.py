@@ -91,6 +91,14 @@ def test_an_observation_reads_like_a_conversation_with_the_failing_step_marked(p
     assert "constant ✓ pass" in text
 
 
+def test_a_record_says_what_fenced_in_the_programs_that_graded_it(pages: PageServer) -> None:
+    (record, *_) = links(pages.get(f"/ui/runs/{pages.ids['one']}"), "/record?")
+    text = words(pages.get(record))
+    assert re.search(
+        r"programs of \S+ bubblewrap: level namespaced, enforcement partial \(the kernel has no Landlock\)", text
+    )
+
+
 def test_neighbours_are_those_of_the_table_it_was_opened_from(pages: PageServer) -> None:
     table = pages.get(f"/ui/runs/{pages.ids['baseline']}?evaluator=token-overlap&order=score")
     rows = links(table, "/record?")
@@ -126,9 +134,50 @@ def test_a_comparison_without_two_runs_asks_for_them(pages: PageServer) -> None:
 
 def test_datasets_their_versions_and_what_differs(pages: PageServer) -> None:
     assert "Asked by people" in words(pages.get("/ui/datasets"))
+    assert "Asked by people" in words(pages.get("/ui/datasets?search=EST"))
+    assert "No version meets these filters" in words(pages.get("/ui/datasets?search=question_"))
     text = words(pages.get("/ui/datasets/questions/2?project=default&against=1"))
     assert "+ 1 added − 0 removed ~ 1 changed = 1 the same" in text
     assert "<b>third</b>" in text
+
+
+def test_rows_become_a_version_with_a_form_and_what_is_wrong_with_them_is_said_beside_it(pages: PageServer) -> None:
+    rows = '{"id": "a", "input": "<b>one</b>"}\r\n{"id": "b", "input": "zwölf"}'
+    fields = {"name": "typed", "description": "by hand", "rows": rows}
+    status, where, _ = pages.send("/ui/datasets/upload", fields, "/ui/datasets")
+    assert (status, where) == (303, "/ui/datasets/typed/1?project=default")
+    text = words(pages.get(where))
+    assert "by hand" in text
+    assert "zwölf" in text
+    status, _, page = pages.send("/ui/datasets/upload", {**fields, "rows": "id,input\na,x\na,y"}, "/ui/datasets")
+    assert status == 400
+    assert "typed:3" in words(page)
+    assert "id,input" in page
+    status, where, _ = pages.send("/ui/datasets/upload", {**fields, "rows": "id,input\na,x"}, "/ui/datasets")
+    assert where == "/ui/datasets/typed/2?project=default"
+    large = "id,input\n" + "".join(f"{number},{'x' * 1000}\n" for number in range(1000))
+    status, where, _ = pages.send("/ui/datasets/upload", {**fields, "rows": large}, "/ui/datasets")
+    assert "1,000" in words(pages.get(where))
+
+
+def test_a_run_on_a_version_is_started_with_a_form_or_refused_beside_it(pages: PageServer) -> None:
+    place, page = "/ui/datasets/questions/2/run?project=default", "/ui/datasets/questions/2?project=default"
+    fields = {"project": "default", "evaluators": "exact-mach", "name": "from-a-page"}
+    status, _, shown = pages.send(place, fields, page)
+    assert status == 400
+    assert "unknown evaluator 'exact-mach'; did you mean 'exact-match'?" in words(shown)
+    assert 'value="from-a-page"' in shown
+    for target, told in (("modl: x", "did you mean model?"), ("[", "target:2:1: the YAML is malformed")):
+        status, _, shown = pages.send(place, {**fields, "evaluators": "exact-match", "target": target}, page)
+        assert (status, told in words(shown)) == (400, True), words(shown)[:500]
+    status, where, _ = pages.send(place, {**fields, "evaluators": "same=exact-match, contains"}, page)
+    assert (status, where.rpartition("/")[0]) == (303, "/ui/runs")
+    assert "from-a-page" in words(pages.get(where))
+    run = pages.server.get(f"/v1/runs/{where.rpartition('/')[2]}")[1]["run"]
+    asked = run["spec"]["dataset"]["catalog"]
+    assert (asked["project"], asked["name"], asked["version"]) == ("default", "questions", "2")
+    named = [(one["ref"], one.get("name", "")) for one in run["spec"]["evaluators"]]
+    assert named == [("exact-match", "same"), ("contains", "")]
 
 
 def test_a_decision_about_a_version_is_made_with_a_form(pages: PageServer) -> None:

@@ -17,11 +17,12 @@ from tests.command_line import evalsi, write_jsonl
 
 @contextmanager
 def viewing(folder: Path, *arguments: str) -> Iterator[str]:
-    """The address that it prints; it must end well."""
+    """The address that it prints; it must end well, and have said nothing else."""
     command = [sys.executable, "-m", "evalsi", "view", "--no-browser", *arguments]
     env = {**os.environ, "EVALSI_DIR": str(folder / ".evalsi")}
-    process = subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
+    assert process.stderr is not None
     try:
         line = process.stdout.readline()
         found = re.match(r"(http://127\.0\.0\.1:\d+/ui/\S*)", line)
@@ -29,10 +30,12 @@ def viewing(folder: Path, *arguments: str) -> Iterator[str]:
         yield found[1]
         process.send_signal(signal.SIGINT)
         assert process.wait(15) == 0
+        assert process.stdout.read() + process.stderr.read() == ""
     finally:
         process.kill()
         process.wait()
         process.stdout.close()
+        process.stderr.close()
 
 
 def fetched(address: str) -> str:

@@ -8,7 +8,7 @@ from evalsi.datasets.imports.imported_log import (
 )
 from evalsi.datasets.imports.log_rows import LogRows
 from evalsi.datasets.imports.open_log import SCHEMES, is_log_address, open_logs
-from evalsi.datasets.imports.trace_log import samples_of_otlp
+from evalsi.datasets.imports.trace_log import samples_of_otlp, spans_of_file
 
 __all__ = [
     "SCHEMES",
@@ -20,4 +20,5 @@ __all__ = [
     "is_log_address",
     "open_logs",
     "samples_of_otlp",
+    "spans_of_file",
 ]

@@ -10,14 +10,15 @@ from evalsi.datasets.imports.log_file import MAX_DOCUMENT_BYTES, lines_of
 from evalsi.schema import DatasetManifest, RunManifest, RunStatus
 from evalsi.traces import (
     AtifDocument,
+    DecodedSpans,
     Tracing,
     by_trace,
     decode_atif,
     decode_otlp,
     default_tracing,
     record_of_atif,
-    record_of_trace,
 )
+from evalsi.traces.record_of_trace import record_of_trace
 
 _Reader = Callable[[], Iterator[ImportedSample | UnreadableSample]]
 
@@ -29,10 +30,7 @@ def read_otlp_file(path: Path) -> list[ImportedLog]:
         NotFoundError: there is no such file.
         InvalidDataError: it is no OTLP, or holds no span.
     """
-    decoded = decode_otlp(_content(path), str(path))
-    if not decoded.spans and not decoded.rejected:
-        raise InvalidDataError("holds no span", where=str(path))
-    traces = len(by_trace(decoded.spans))
+    traces = len(by_trace(spans_of_file(path).spans))
     return [_log(path, "otlp", traces, lambda: samples_of_otlp(path, default_tracing()))]
 
 
@@ -70,6 +68,14 @@ def _log(path: Path, tool: str, records: int, read: _Reader) -> ImportedLog:
         ),
         read_samples=read,
     )
+
+
+def spans_of_file(path: Path) -> DecodedSpans:
+    """The spans of a file of OTLP, JSON or protobuf, packed or not. Raises: as `read_otlp_file`."""
+    decoded = decode_otlp(_content(path), str(path))
+    if not decoded.spans and not decoded.rejected:
+        raise InvalidDataError("holds no span", where=str(path))
+    return decoded
 
 
 def samples_of_otlp(path: Path, tracing: Tracing) -> Iterator[ImportedSample | UnreadableSample]:

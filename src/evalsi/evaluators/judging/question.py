@@ -49,7 +49,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     system: str
     shows: tuple[RecordField, ...]
     may_show: tuple[RecordField, ...] = ()
-    closing: str
+    closing: str = ""
     response_schema: dict[str, Any] | None = None
     settings: dict[str, str] = {}
     top_logprobs: int = 0

@@ -6,7 +6,13 @@ Its own module because every grader of code has to read the same program out of 
 import re
 from importlib.resources import files
 
-_FENCE = re.compile(r"^[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*(?P<language>[\w+#.-]*)[^\n]*\n(?P<code>.*?)(?:^[ \t]*(?P=mark)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)  # fmt: skip
+_FENCE = re.compile(
+    r"""^[ \t]*(?:</?[\w-]+>[ \t]*)*      # a tag may stand before it: <answer>```python
+        (?P<mark>`{3,}|~{3,})[ \t]*(?P<language>[\w+#.-]*)[^\n]*\n
+        (?P<code>.*?)
+        (?:^[ \t]*(?P=mark)[ \t]*(?:</[\w-]+>[ \t]*)*$|\Z)""",
+    re.MULTILINE | re.DOTALL | re.VERBOSE,
+)
 _PYTHON = {"python", "python3", "py", "py3"}
 
 

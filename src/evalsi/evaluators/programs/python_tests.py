@@ -13,11 +13,16 @@ from typing import Any
 import msgspec
 
 from evalsi.core.errors import MeasurementError, SandboxError, SandboxUnavailableError, SkipRecord
+from evalsi.evaluators.programs.command_runs import CommandProgram, run_by_command
+from evalsi.evaluators.programs.declared_packages import asking_program, missed_module, told_missing
 from evalsi.evaluators.programs.inside.exchange import NotPlainError, decode, encode
 from evalsi.evaluators.programs.program_text import inside_source
 from evalsi.ports.sandbox import Execution, PythonProgram, SandboxHost, SandboxLimits, SandboxOutcome
-from evalsi.schema import ErrorKind, Fault, IsolationLevel, IsolationReport
+from evalsi.schema import ErrorKind, Fault, IsolationLevel
 
+OWN_PYTHON = "python3"
+"""The interpreter that every sandbox has."""
+_FILE = "main.py"
 _MOST_ROUNDS = 40
 _TEST_LIMITS = SandboxLimits(wall_s=20.0, cpu_s=20, memory_mib=512, output_bytes=8 << 20)
 
@@ -44,39 +49,103 @@ class TestReport(msgspec.Struct, frozen=True, kw_only=True):
     total: int
     first_failure: str
     """Which test failed first, and why."""
-    isolation: IsolationReport
 
 
 class ProgramRunner:
-    """Runs programs in a sandbox; whatever goes wrong with the sandbox is a `MeasurementError`, never a score."""
+    """Runs programs in a sandbox; whatever goes wrong with the sandbox is a `MeasurementError`, never a score.
 
-    def __init__(self, host: SandboxHost | None, limits: SandboxLimits, least: IsolationLevel) -> None:
+    Args:
+        packages: Modules that programs may count on; looked for before the first program runs.
+        interpreter: What runs programs, by its name or path in the sandbox; `python3` is the sandbox's own Python.
+    """
+
+    def __init__(
+        self,
+        host: SandboxHost | None,
+        limits: SandboxLimits,
+        least: IsolationLevel,
+        packages: tuple[str, ...] = (),
+        interpreter: str = OWN_PYTHON,
+    ) -> None:
         self._host = host
         self.limits = limits
         self.least = least
-        self.isolation = IsolationReport()
+        self._interpreter = interpreter
+        self._packages = packages
+        self._looking = asyncio.Lock()
+        self._missing: dict[str, str] | None = None if packages else {}
 
     async def run(
         self, source: str, stdins: tuple[bytes, ...], limits: SandboxLimits | None = None
     ) -> tuple[Execution, ...]:
-        """One execution per standard input. Raises: MeasurementError: the sandbox failed, also on a second try."""
-        host = self.require_host()
-        program = PythonProgram(source=source, stdins=stdins, limits=limits or self.limits, min_isolation=self.least)
+        """One execution per standard input.
+
+        Raises: MeasurementError: the sandbox failed, also on a second try, or lacks a package that was declared.
+        """
+        await self._check_packages()
+        return await self._run(source, stdins, limits or self.limits)
+
+    async def _run(self, source: str, stdins: tuple[bytes, ...], limits: SandboxLimits) -> tuple[Execution, ...]:
+        if self._interpreter != OWN_PYTHON:
+            return await self.run_command((self._interpreter, _FILE), _FILE, source, stdins, limits)
+        program = PythonProgram(source=source, stdins=stdins, limits=limits, min_isolation=self.least)
         try:
-            runs = await host.run_python(program)
+            runs = await self.require_host().run_python(program)
         except (SandboxUnavailableError, SandboxError) as error:
             raise sandbox_failure(str(error)) from error
-        self.isolation = runs.isolation
-        for execution in runs.executions:
-            if execution.outcome is SandboxOutcome.RUNNER_FAILURE:
-                raise sandbox_failure(execution.reason)
-        return runs.executions
+        return _without_failures(runs.executions)
+
+    async def run_command(
+        self,
+        argv: tuple[str, ...],
+        file: str,
+        source: str,
+        stdins: tuple[bytes, ...],
+        limits: SandboxLimits | None = None,
+    ) -> tuple[Execution, ...]:
+        """One execution of `argv` per standard input, beside a file that holds the program.
+
+        Raises: MeasurementError: the sandbox failed, also on a second try, or has no such command.
+        """
+        program = CommandProgram(
+            argv=argv, file=file, source=source, limits=limits or self.limits, min_isolation=self.least
+        )
+        try:
+            executions = await run_by_command(self.require_host(), program, stdins)
+        except SandboxUnavailableError as error:
+            raise sandbox_failure(str(error)) from error
+        return _without_failures(executions)
+
+    async def _check_packages(self) -> None:
+        if self._missing is None:
+            async with self._looking:
+                if self._missing is None:
+                    source, stdin = asking_program(self._packages)
+                    (execution,) = await self._run(source, (stdin,), _TEST_LIMITS)
+                    self._missing = told_missing(execution.stdout)
+                    if self._missing is None:
+                        raise sandbox_failure(f"looking for packages ended with {_ending(execution)}")
+        if self._missing:
+            name, why = next(iter(self._missing.items()))
+            raise MeasurementError(
+                f"missing_package: the spec says that programs have {name}, and the sandbox cannot import it ({why}); provide "
+                "it with EVALSI_SANDBOX_PACKAGES, or sandbox.packages_dir of a server",
+                kind=ErrorKind.ENVIRONMENT,
+                fault=Fault.ENVIRONMENT,
+            )
 
     def require_host(self) -> SandboxHost:
         """Raises: MeasurementError: nobody lent one, so no program is run."""
         if self._host is None:
             raise sandbox_failure("no sandbox was lent to this evaluation, and programs are not run without one")
         return self._host
+
+
+def _without_failures(executions: tuple[Execution, ...]) -> tuple[Execution, ...]:
+    for execution in executions:
+        if execution.outcome is SandboxOutcome.RUNNER_FAILURE:
+            raise sandbox_failure(execution.reason)
+    return executions
 
 
 def sandbox_failure(reason: str) -> MeasurementError:
@@ -97,21 +166,17 @@ async def run_python_tests(source: str, tests: PythonTests, runner: ProgramRunne
     for _ in range(_MOST_ROUNDS):
         cases = await _drive(tests, answers, runner)
         if cases is None:
-            return TestReport(
-                passed=0, total=1, first_failure="the tests did not end with these answers", isolation=runner.isolation
-            )
+            return TestReport(passed=0, total=1, first_failure="the tests did not end with these answers")
         pending = [case for case in cases if case["state"] == "pending"]
         if not pending:
-            return _report(cases, runner.isolation)
+            return _report(cases)
         fresh = await _answers_of(source, [case["calls"] for case in pending], tests, runner)
         for case, answered in zip(pending, fresh, strict=True):
             answers[case["name"]] = list(zip(case["calls"], answered, strict=True))
-    return TestReport(
-        passed=0, total=1, first_failure="its answers differ from call to call", isolation=runner.isolation
-    )
+    return TestReport(passed=0, total=1, first_failure="its answers differ from call to call")
 
 
-def _report(cases: list[dict[str, Any]], isolation: IsolationReport) -> TestReport:
+def _report(cases: list[dict[str, Any]]) -> TestReport:
     counted = [case for case in cases if case["state"] in ("passed", "failed")]
     unsupported = next((case["reason"] for case in cases if case["state"] == "unsupported"), None)
     if unsupported is not None:
@@ -123,7 +188,6 @@ def _report(cases: list[dict[str, Any]], isolation: IsolationReport) -> TestRepo
         passed=len(counted) - len(failed),
         total=len(counted),
         first_failure=f"test {failed[0]['name']}: {failed[0]['reason']}" if failed else "",
-        isolation=isolation,
     )
 
 
@@ -173,7 +237,7 @@ def _read_answers(execution: Execution, wanted: int) -> list[dict[str, Any]]:
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             break
         if "broken" in answer:
-            broken = f"does not load: {answer['broken']}"
+            broken = f"does not load: {missed_module(str(answer['broken']).encode()) or answer['broken']}"
             break
         found.append({key: answer[key] for key in ("value", "args", "raised", "message") if key in answer})
     why = broken or _ending(execution)
@@ -247,7 +311,6 @@ async def _run_plain(source: str, cases: list[_PlainCase], tests: PythonTests, r
         passed=len(cases) - len(failures),
         total=len(cases),
         first_failure=failures[0] if failures else "",
-        isolation=runner.isolation,
     )
 
 

@@ -6,10 +6,11 @@ import msgspec
 
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.matching.record_text import AnswerParams
-from evalsi.evaluators.programs.python_tests import ProgramRunner
+from evalsi.evaluators.programs.python_tests import OWN_PYTHON, ProgramRunner
 from evalsi.ports.sandbox import SandboxLimits
 from evalsi.schema import IsolationLevel
 
+PackageName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][\w.]{0,99}$")]
 Level = Literal["none", "confined", "namespaced", "kernel", "vm"]
 
 
@@ -21,9 +22,22 @@ class RunningParams(AnswerParams, frozen=True, kw_only=True, forbid_unknown_fiel
     memory_mb: Annotated[int, msgspec.Meta(ge=32, le=65536)] = 512
     """Mebibytes that it may use; more is its failure."""
     min_isolation: Level = "confined"
-    """The weakest sandbox that will do: vm, kernel, namespaced, confined."""
+    """The weakest sandbox that will do: vm, kernel, namespaced, confined; none for no sandbox, where the operator allows it."""
+    packages: tuple[PackageName, ...] = ()
+    """Modules that Python programs may count on beside the standard library, such as numpy. Where the sandbox lacks one, the
+    record is an ERROR of the environment; a program that imports another one fails."""
+
+
+class ProgramParams(RunningParams, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What runs a program that is tested."""
+
+    interpreter: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_./+-]{1,200}$")] = OWN_PYTHON
+    """What runs the program, by its name or path in the sandbox, such as python3.12 or pypy3; python3 is the sandbox's own and by
+    far the quickest. Where the sandbox lacks it, the record is an ERROR of the environment."""
 
 
 def runner_of(params: RunningParams, context: EvalContext) -> ProgramRunner:
+    """Made once for an evaluator, which then looks for declared packages once."""
     limits = SandboxLimits(wall_s=params.timeout_s, cpu_s=max(1, round(params.timeout_s)), memory_mib=params.memory_mb)
-    return ProgramRunner(context.sandbox, limits, IsolationLevel(params.min_isolation))
+    interpreter = params.interpreter if isinstance(params, ProgramParams) else OWN_PYTHON
+    return ProgramRunner(context.sandbox, limits, IsolationLevel(params.min_isolation), params.packages, interpreter)

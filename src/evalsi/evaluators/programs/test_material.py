@@ -36,6 +36,8 @@ def python_tests_of(record: Record) -> PythonTests:
     """
     metadata = record.metadata
     listed = _first(metadata, _LISTS)
+    if _are_cases(listed):
+        raise SkipRecord("the record's tests are inputs with outputs, which code-exec-tests runs")
     if isinstance(listed, list):
         tests = tuple(str(each) for each in cast("list[Any]", listed) if str(each).strip())
     else:
@@ -48,12 +50,20 @@ def python_tests_of(record: Record) -> PythonTests:
     return PythonTests(tests=tests, setup=setup, entry_point=str(metadata.get("entry_point") or ""))
 
 
+def has_cases(record: Record) -> bool:
+    """Whether a record's tests are inputs with outputs, rather than assertions or scripts."""
+    return _first(record.metadata, _CASES) is not None or _are_cases(_first(record.metadata, _LISTS))
+
+
 def cases_of(record: Record) -> list[ProgramCase]:
-    """The cases in `metadata` (test_cases, input_output), as a list of cases or as lists of inputs and outputs.
+    """The cases in `metadata` (test_cases, input_output), as a list of cases or as lists of inputs and outputs; else the list
+    `tests`, where it holds objects.
 
     Raises: SkipRecord: there are none, or they cannot be read.
     """
     raw = _first(record.metadata, _CASES)
+    if raw is None and _are_cases(listed := _first(record.metadata, _LISTS)):
+        raw = listed
     if isinstance(raw, str):
         try:
             raw = msgspec.json.decode(raw)
@@ -80,6 +90,11 @@ def cases_of(record: Record) -> list[ProgramCase]:
     if not found:
         raise SkipRecord("the record has no test cases: metadata.test_cases")
     return found
+
+
+def _are_cases(listed: Any) -> bool:
+    """Whether a list of tests holds objects, which no assertion and no script is."""
+    return isinstance(listed, list) and any(isinstance(each, Mapping) for each in cast("list[Any]", listed))
 
 
 def _case(value: Any) -> ProgramCase:

@@ -152,7 +152,11 @@ Reader: TypeAlias = Callable[[Incoming], Awaitable[T]]
 
 async def read_object(incoming: Incoming) -> dict[str, Any]:
     """The body as a JSON object. Raises: Unreadable."""
-    content = await incoming.content()
+    return object_of(await incoming.content())
+
+
+def object_of(content: bytes) -> dict[str, Any]:
+    """A body as a JSON object. Raises: Unreadable."""
     try:
         decoded = decode_json(content)
     except ValueError as error:
@@ -250,19 +254,22 @@ class Endpoint:
         policy = self.access.retries
         give_up_s = time.monotonic() + policy.deadline_s
         attempt = 0
+        last: ProviderError | None = None
         while True:
             try:
                 while wait_s := self._breaker.admit_s():
                     await self._pause(wait_s, give_up_s)
             except ProviderError as error:
                 error.requests = attempt
-                raise
+                # Who was asked before is told what the provider answered, not that nobody was asked.
+                raise error if last is None else last from None
             attempt += 1
             try:
                 return await self._attempt(limiter, question, read, attempt, give_up_s)
             except _Failure as failure:
                 error, at_once = failure.error, failure.at_once
                 error.requests = attempt if failure.asked else attempt - 1
+                last = error
             hope_s = self._breaker.hope_s()
             if not error.may_retry or attempt >= policy.attempts or hope_s <= 0:
                 raise error

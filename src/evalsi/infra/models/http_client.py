@@ -7,8 +7,10 @@ the environment is not looked at.
 
 import asyncio
 import base64
+import errno
 import functools
 import ipaddress
+import os
 import socket
 import ssl
 import time
@@ -18,7 +20,16 @@ from urllib.parse import quote, unquote, urlsplit
 
 from evalsi.core.address_fence import AddressFence
 from evalsi.core.errors import InvalidSpecError, ProviderError
-from evalsi.infra.models.http_connection import RECEIVED_BYTES, Failing, HttpConnection, HttpError, Response, Shared
+from evalsi.core.own_traces import traceparent
+from evalsi.infra.models.http_connection import (
+    RECEIVED_BYTES,
+    Deadlines,
+    Failing,
+    HttpConnection,
+    HttpError,
+    Response,
+    Shared,
+)
 from evalsi.schema import ErrorKind
 
 KEPT_S = 30.0
@@ -81,6 +92,7 @@ class HttpClient:
         self._fence = fence if proxy is None else None
         self._shared: dict[Origin, Shared] = {}
         self._open: set[HttpConnection] = set()
+        self._deadlines: Deadlines | None = None
         self._received = memoryview(bytearray(RECEIVED_BYTES))
         self._addresses: dict[tuple[str, int], tuple[float, asyncio.Task[list[_Address]]]] = {}
         self._prepare = functools.lru_cache(_PREPARED)(self._prepared)
@@ -105,6 +117,8 @@ class HttpClient:
             connection = await self._connect(origin, min(connect_s, timeout_s))
             timeout_s = max(0.001, timeout_s - (time.monotonic() - start_s))
         message = prepared.head
+        if trace := traceparent():
+            message += b"traceparent: %b\r\n" % trace.encode()
         if body is not None:
             message = b"%bContent-Length: %d\r\n\r\n%b" % (message, len(body), body)
         elif method in ("POST", "PUT", "PATCH"):
@@ -120,6 +134,8 @@ class HttpClient:
         for connection in list(self._open):
             connection.close()
         self._shared.clear()
+        if self._deadlines is not None:
+            self._deadlines.close()
         await asyncio.sleep(0)
 
     def _prepared(self, method: str, url: str) -> _Prepared:
@@ -164,7 +180,8 @@ class HttpClient:
         loop = asyncio.get_running_loop()
         shared = self._shared.get(origin)
         if shared is None:
-            shared = self._shared[origin] = Shared(loop, self._received, self._open, [])
+            self._deadlines = self._deadlines or Deadlines(loop, self._open)
+            shared = self._shared[origin] = Shared(loop, self._received, self._open, [], self._deadlines)
         first = self._proxy or origin
         stream = await self._reached(first)
         connection = HttpConnection(shared)
@@ -207,8 +224,9 @@ class HttpClient:
             stream = socket.socket(family, socket.SOCK_STREAM)
             try:
                 stream.setblocking(False)
-                async with asyncio.timeout(None if place == len(addresses) - 1 else _NEXT_ADDRESS_S):
-                    await loop.sock_connect(stream, address)
+                if not _is_connected_at_once(stream, address):
+                    async with asyncio.timeout(None if place == len(addresses) - 1 else _NEXT_ADDRESS_S):
+                        await loop.sock_connect(stream, address)
             except OSError as error:
                 stream.close()
                 failure = error
@@ -249,6 +267,20 @@ async def _addresses_of(host: str, port: int) -> list[_Address]:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         return _in_turns([(family, address) for family, _, _, _, address in found])
     return [(socket.AF_INET if version == 4 else socket.AF_INET6, (host, port))]
+
+
+def _is_connected_at_once(stream: socket.socket, address: Any) -> bool:
+    """Begins to connect. On this machine there is a connection by the second look, and no need to wait for one.
+
+    Raises: OSError: there will be none.
+    """
+    for _ in range(2):
+        code = stream.connect_ex(address)
+        if code in (0, errno.EISCONN):
+            return True
+        if code not in (errno.EINPROGRESS, errno.EALREADY, errno.EWOULDBLOCK):
+            raise OSError(code, os.strerror(code))
+    return False
 
 
 def _refuse_fenced(fence: AddressFence, host: str, addresses: Sequence[_Address]) -> None:

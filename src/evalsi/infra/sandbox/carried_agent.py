@@ -10,17 +10,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalsi import guest
 from evalsi.core.errors import SandboxError
+from evalsi.guest import fence
+from evalsi.infra.sandbox.held_place import Hold, hold_place, remove_unless_held
 
 _COMPILE = """
 import importlib.util, marshal, sys, os
 for name in sys.argv[2:]:
     with open(os.path.join(sys.argv[1], name + ".py"), "rb") as file:
-        code = compile(file.read(), "/.evalsi/" + name + ".py", "exec", dont_inherit=True, optimize=1)
+        code = compile(file.read(), "/.evalsi/" + name + ".py", "exec", dont_inherit=True, optimize=2)
     sys.stdout.buffer.write(name.encode() + b"\\0")
     data = importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(code)
     sys.stdout.buffer.write(len(data).to_bytes(4, "little") + data)
@@ -53,9 +55,13 @@ for name, module in sorted(sys.modules.items()):
             compiled.write(importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(code))
 """
 """Copies the interpreter and what the agent imports, compiled, and prints every file that needs libraries."""
-_ASK = "import sys; assert sys.version_info >= (3, 9); print(sys.base_prefix)"
+_ASK = (
+    "import sys; assert sys.version_info >= (3, 10); print(sys.base_prefix, '%d.%d' % sys.version_info[:2], sep='\\n')"
+)
 _PATIENCE_S = 20.0
 _BASE = "evalsi-sandbox-"
+_PACKAGES = Path(fence.PACKAGES).name
+"""An empty folder beside our modules, for what the operator provides to be shown in."""
 _START = "import sys; sys.path.append({place!r}); from evalsi.guest.agent import main; main()"
 
 
@@ -63,13 +69,18 @@ _START = "import sys; sys.path.append({place!r}); from evalsi.guest.agent import
 class CarriedAgent:
     """`python` runs it; `prefix` is the interpreter's own folder; `folder` holds the compiled modules.
 
-    Where `brings_python`, all of that is below `folder`, with the libraries it needs and the loader that starts it.
+    Where `brings_python`, all of that is below `folder`, with the libraries it needs and the loader that starts it. `packages`
+    is the operator's folder of Python packages, for an interpreter of this `version` ("3.12").
     """
 
     python: str
     prefix: str
     folder: Path
     brings_python: bool = False
+    loader: str = ""
+    """Where `brings_python`: the name by which the interpreter asks for its loader."""
+    packages: Path | None = None
+    version: str = ""
 
     def command(self, place: str) -> list[str]:
         """The words that start the agent from a folder which the sandbox sees as `place`; its arguments follow."""
@@ -92,11 +103,11 @@ def carry_agent(base: Path, user: int | None, chosen: str | None = None) -> Carr
     for python in [chosen] if chosen else _interpreters():
         folder = base / "agent"
         try:
-            prefix = _compile(python, folder, user)
+            prefix, version = _compile(python, folder, user)
         except (OSError, subprocess.SubprocessError) as error:
             tried.append(f"{python} ({_why(error)})")
             continue
-        return CarriedAgent(python=python, prefix=prefix, folder=folder)
+        return CarriedAgent(python=python, prefix=prefix, folder=folder, version=version)
     raise SandboxError(
         f"no Python that the sandbox's user can run: {', '.join(tried)}",
         hint="install python3 where every user can read it, or set EVALSI_SANDBOX_PYTHON",
@@ -112,31 +123,43 @@ def carry_python(agent: CarriedAgent, base: Path) -> CarriedAgent:
     try:
         carry = [agent.python, "-I", "-S", "-c", _CARRY, str(agent.folder), str(folder)]
         linked = _run(carry, None).decode().splitlines()
-        for needed in _linked(linked):
-            shutil.copyfile(
-                needed, folder / "lib" / ("loader" if Path(needed).name.startswith("ld-") else Path(needed).name)
-            )
+        loader = ""
+        for needed in libraries_of(linked):
+            name = Path(needed).name
+            if name.startswith("ld-"):
+                loader, name = name, "loader"
+            shutil.copyfile(needed, folder / "lib" / name)
         shutil.copytree(agent.folder / "evalsi", folder / "evalsi")
+        (folder / _PACKAGES).mkdir()
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         raise SandboxError(f"{agent.python} cannot be carried into an image: {_why(error)}") from error
     for each in (folder, *folder.rglob("*")):
         each.chmod(0o755 if each.is_dir() or each.parent.name == "bin" or each.name == "loader" else 0o644)
-    return CarriedAgent(python=f"{folder}/bin/python3", prefix="/usr", folder=folder, brings_python=True)
+    return replace(
+        agent, python=f"{folder}/bin/python3", prefix="/usr", folder=folder, brings_python=True, loader=loader
+    )
 
 
-def _linked(files: list[str]) -> set[str]:
-    """The libraries that these need, and the loader."""
+def libraries_of(files: list[str]) -> set[str]:
+    """The libraries that these programs and libraries need, and the loader; a script adds none. Raises: OSError."""
     found: set[str] = set()
-    for file in files:
-        for line in _run(["ldd", file], None).decode().splitlines():
-            words = line.split()
-            path = words[2] if "=>" in words and len(words) > 2 else words[0]
-            if path.startswith("/"):
-                found.add(path)
+    told = subprocess.run(["ldd", *files], capture_output=True, text=True, env={}, cwd="/", check=False)
+    for line in told.stdout.splitlines():
+        words = line.split()
+        path = words[2] if "=>" in words and len(words) > 2 else words[0] if words else ""
+        if path.startswith("/") and not path.endswith(":"):
+            found.add(path)
     return found
 
 
-def make_base() -> Path:
+def library_of(agent: CarriedAgent) -> Path:
+    """The folder with the interpreter's library. Raises: OSError, subprocess.SubprocessError."""
+    return Path(
+        _run([agent.python, "-I", "-S", "-c", "import os; print(os.path.dirname(os.__file__))"], None).decode().strip()
+    )
+
+
+def make_base() -> tuple[Path, Hold]:
     """A folder of our own that every user may enter, for what sandboxes see. Those of processes that died are removed."""
     for left in Path(tempfile.gettempdir()).glob(f"{_BASE}*"):
         owner = left.name.removeprefix(_BASE).partition("-")[0]
@@ -144,22 +167,12 @@ def make_base() -> Path:
             is_ours = left.lstat().st_uid == os.geteuid() and owner.isdigit()
         except OSError:
             continue
+        # One whose owner is not to be seen may be of another container; it holds its folder all the same.
         if is_ours and not Path(f"/proc/{owner}").exists():
-            remove_base(left)
+            remove_unless_held(left)
     base = Path(tempfile.mkdtemp(prefix=f"{_BASE}{os.getpid()}-"))
     base.chmod(0o711)
-    return base
-
-
-def remove_base(base: Path) -> None:
-    """Removes it with all that hostile programs left in it, however deep."""
-    try:
-        base.rmdir()
-    except OSError:
-        pass
-    else:
-        return
-    subprocess.run(["rm", "-rf", "--one-file-system", "--", str(base)], check=False, stderr=subprocess.DEVNULL)
+    return base, hold_place(base)
 
 
 def _interpreters() -> list[str]:
@@ -168,13 +181,15 @@ def _interpreters() -> list[str]:
     return [path for path in dict.fromkeys(found) if path and os.access(path, os.X_OK)]
 
 
-def _compile(python: str, folder: Path, user: int | None) -> str:
+def _compile(python: str, folder: Path, user: int | None) -> tuple[str, str]:
+    """The interpreter's own folder, and its version."""
     asked = _run([python, "-I", "-S", "-c", _ASK], user)
     source = Path(guest.__file__).parent
     names = sorted(path.stem for path in source.glob("*.py"))
     rest = _run([python, "-I", "-S", "-c", _COMPILE, str(source), *names], None)
     target = folder / "evalsi" / "guest"
     target.mkdir(parents=True, exist_ok=True)
+    (folder / _PACKAGES).mkdir(exist_ok=True)
     while rest:
         name, _, rest = rest.partition(b"\0")
         length = int.from_bytes(rest[:4], "little")
@@ -182,7 +197,8 @@ def _compile(python: str, folder: Path, user: int | None) -> str:
         rest = rest[4 + length :]
     for each in (folder, *folder.rglob("*")):
         each.chmod(0o755 if each.is_dir() else 0o644)
-    return asked.decode().strip()
+    prefix, version = asked.decode().split("\n")[:2]
+    return prefix, version
 
 
 def _run(command: list[str], user: int | None) -> bytes:

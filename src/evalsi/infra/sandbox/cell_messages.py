@@ -5,21 +5,32 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 from evalsi.core.errors import SandboxError, UsageError
-from evalsi.guest import wire
-from evalsi.ports.sandbox import Execution, FilesRead, SandboxCommand, SandboxFile, SandboxLimits, SandboxOutcome
+from evalsi.guest import forwarder, wire
+from evalsi.ports.sandbox import (
+    Execution,
+    FilesRead,
+    SandboxCommand,
+    SandboxFile,
+    SandboxLimits,
+    SandboxOutcome,
+    SandboxSpec,
+)
 
 _FINITE_S = 1e9
+_PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
 
 
-def open_request(
-    limits: SandboxLimits, environment: Mapping[str, str], files: Iterable[SandboxFile], archive: bytes
-) -> wire.Value:
+def open_request(spec: SandboxSpec, archive: bytes) -> wire.Value:
     """What a cell is told first. Raises: UsageError: a path climbs out."""
+    limits = spec.limits
     numbers: list[wire.Value] = [
         limits.wall_s, limits.cpu_s, limits.memory_mib, limits.processes, limits.disk_mib, limits.files,
         limits.output_bytes,
     ]  # fmt: skip
-    return ["open", numbers, _words(environment), files_value(files), archive]
+    environment = dict(spec.environment)
+    if spec.allow_hosts:
+        environment = {**dict.fromkeys(_PROXY_VARIABLES, forwarder.address()), **environment}
+    return ["open", numbers, _words(environment), files_value(spec.files), archive, int(bool(spec.allow_hosts))]
 
 
 def command_request(command: SandboxCommand, limits: SandboxLimits) -> wire.Value:
@@ -74,7 +85,11 @@ def unexpected(reply: list[wire.Value]) -> SandboxError:
 
 
 def execution_of(reply: list[wire.Value], limits: SandboxLimits, *, ran_out_of_memory: bool) -> Execution:
-    """An `Execution` from a cell's "ended". Raises: SandboxError: it is no such reply."""
+    """An `Execution` from a cell's "ended". Raises: SandboxError: it is no such reply.
+
+    Args:
+        ran_out_of_memory: Whether a control group of the host says so; a machine counts inside.
+    """
     match reply:
         case [
             "ended",
@@ -83,16 +98,18 @@ def execution_of(reply: list[wire.Value], limits: SandboxLimits, *, ran_out_of_m
             int(truncated),
             float(duration_s),
             float(cpu_s),
+            int(memory_kills),
             bytes(out),
             bytes(err),
         ]:
-            outcome, reason = _ending(code, bool(timed_out), cpu_s, limits, ran_out_of_memory=ran_out_of_memory)
+            killed = ran_out_of_memory or memory_kills > 0
+            outcome, reason = _ending(code, bool(timed_out), cpu_s, limits, ran_out_of_memory=killed)
             has_code = outcome not in (SandboxOutcome.TIMEOUT, SandboxOutcome.OUT_OF_MEMORY)
             return Execution(
                 outcome=outcome,
                 exit_code=code if has_code else None,
-                stdout=out,
-                stderr=err,
+                stdout=out[: limits.output_bytes],
+                stderr=err[: limits.output_bytes],
                 truncated=bool(truncated),
                 duration_s=min(max(duration_s, 0.0), _FINITE_S),
                 cpu_s=min(max(cpu_s, 0.0), _FINITE_S),

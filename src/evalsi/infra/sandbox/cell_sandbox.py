@@ -1,8 +1,7 @@
 """One cell as the port's `Sandbox`: requests in turn, every reply checked, and the end of the slot with the sandbox."""
 
 import asyncio
-import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 
 import msgspec
 
@@ -18,10 +17,13 @@ from evalsi.infra.sandbox.cell_messages import (
     took_the_sandbox,
     unexpected,
 )
+from evalsi.infra.sandbox.collected_output import collect_output
 from evalsi.infra.sandbox.connection import Connection
+from evalsi.infra.sandbox.egress import EgressProxy, EgressRelay
 from evalsi.infra.sandbox.slot import Slot
 from evalsi.ports.sandbox import (
     AccessPolicy,
+    EgressEvent,
     Execution,
     FilesRead,
     OutputPiece,
@@ -44,7 +46,7 @@ async def open_cell(
     slot: Slot, spec: SandboxSpec, *, archive: bytes = b"", then: Sequence[wire.Value] = ()
 ) -> Connection:
     """A cell made as `spec` says; requests in `then` follow at once. Raises: SandboxError; UsageError: a path is wrong."""
-    opening = open_request(spec.limits, spec.environment, spec.files, archive)
+    opening = open_request(spec, archive)
     if slot.group is not None:
         try:
             slot.group.bound(spec.limits, slot.weight)
@@ -67,7 +69,7 @@ async def open_cell(
 
 
 class CellSandbox:
-    """See `ports.sandbox.Sandbox`. `released` is called once, when the sandbox is gone."""
+    """See `ports.sandbox.Sandbox`. `released` is called once, when the sandbox is gone; `proxy` is the way out, if there is one."""
 
     def __init__(
         self,
@@ -77,6 +79,7 @@ class CellSandbox:
         isolation: IsolationReport,
         released: Callable[["CellSandbox"], None],
         image_digest: str = "",
+        proxy: EgressProxy | None = None,
     ) -> None:
         self._slot = slot
         self._connection = connection
@@ -84,6 +87,7 @@ class CellSandbox:
         self._isolation = isolation
         self._released = released
         self._image_digest = image_digest
+        self._proxy = proxy
         self._turn = asyncio.Lock()
         self._is_gone = False
 
@@ -95,19 +99,11 @@ class CellSandbox:
     def image_digest(self) -> str:
         return self._image_digest
 
-    def stream(self, command: SandboxCommand) -> AsyncIterator[OutputPiece | Execution]:
+    def stream(self, command: SandboxCommand) -> AsyncGenerator[OutputPiece | Execution]:
         return self._stream(command)
 
     async def execute(self, command: SandboxCommand) -> Execution:
-        said: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
-        ended = Execution(outcome=SandboxOutcome.RUNNER_FAILURE, reason="the sandbox has died")
-        async with contextlib.aclosing(self._stream(command)) as events:
-            async for event in events:
-                if isinstance(event, OutputPiece):
-                    said[event.stream].append(event.data)
-                else:
-                    ended = event
-        return _with_output(ended, b"".join(said["stdout"]), b"".join(said["stderr"]))
+        return await collect_output(self._stream(command), self._spec.limits.output_bytes)
 
     async def write_files(self, files: Sequence[SandboxFile]) -> None:
         reply = await self._ask(["write", files_value(files)])
@@ -131,19 +127,20 @@ class CellSandbox:
             case ["usage", int(commands), float(cpu_s), int(peak)]:
                 group = self._slot.group
                 counted = group.peak_memory_bytes() if group is not None else 0
-                return SandboxStatistics(commands=commands, cpu_s=cpu_s, peak_memory_bytes=counted or peak)
+                return SandboxStatistics(
+                    commands=commands, cpu_s=cpu_s, peak_memory_bytes=counted or peak, egress=self._seen(0)
+                )
             case reply:
                 raise unexpected(reply)
 
     async def destroy(self) -> None:
-        if self._is_gone:
-            return
-        self._is_gone = True
+        is_first, self._is_gone = not self._is_gone, True
         self._connection.close()
         try:
-            await self._slot.close()
+            await self._slot.close()  # whoever comes later waits as well
         finally:
-            self._released(self)
+            if is_first:
+                self._released(self)
 
     async def _stream(self, command: SandboxCommand) -> AsyncGenerator[OutputPiece | Execution]:
         if command.policy is AccessPolicy.FULL and not self._image_digest:
@@ -154,6 +151,8 @@ class CellSandbox:
         request = command_request(command, limits)
         async with self._turn:
             ended = False
+            relay = None if self._proxy is None else EgressRelay(self._proxy, self._connection.send)
+            seen = 0 if self._proxy is None else len(self._proxy.events)
             kills, refusals = (0, 0) if self._is_gone else (self._slot.memory_kills(), self._slot.process_refusals())
             try:
                 self._check_alive()
@@ -166,17 +165,28 @@ class CellSandbox:
                     match reply:
                         case ["said", int(stream), bytes(data)] if stream in _STREAMS:
                             yield OutputPiece(_STREAMS[stream], data)
+                        case ["egress", *_] if relay is not None:
+                            relay.hear(reply)
                         case _:
                             execution = execution_of(reply, limits, ran_out_of_memory=self._slot.memory_kills() > kills)
                             ended = True
-                            yield execution
+                            if relay is not None:
+                                await relay.close()
+                            yield msgspec.structs.replace(execution, egress=self._seen(seen))
             except (SandboxError, TimeoutError) as error:
                 reason = "the sandbox did not answer in time" if isinstance(error, TimeoutError) else str(error)
                 own = None if self._is_gone else self._taken_by_program(kills, refusals)
-                yield own or Execution(outcome=SandboxOutcome.RUNNER_FAILURE, reason=reason)
+                if relay is not None:
+                    await relay.close()
+                failed = own or Execution(outcome=SandboxOutcome.RUNNER_FAILURE, reason=reason)
+                yield msgspec.structs.replace(failed, egress=self._seen(seen))
             finally:
-                if not ended:
-                    await self.destroy()
+                try:
+                    if relay is not None:
+                        await relay.close()
+                finally:
+                    if not ended:
+                        await self.destroy()
 
     async def _ask(self, request: wire.Value) -> list[wire.Value]:
         async with self._turn:
@@ -192,6 +202,9 @@ class CellSandbox:
                 await self.destroy()  # its answer would be taken for the next one's
                 raise
 
+    def _seen(self, since: int) -> tuple[EgressEvent, ...]:
+        return () if self._proxy is None else tuple(self._proxy.events[since:])
+
     def _check_alive(self) -> None:
         if self._is_gone:
             raise SandboxError("the sandbox is destroyed")
@@ -202,10 +215,6 @@ class CellSandbox:
             memory_kills=self._slot.memory_kills() - kills,
             process_refusals=self._slot.process_refusals() - refusals,
         )
-
-
-def _with_output(execution: Execution, stdout: bytes, stderr: bytes) -> Execution:
-    return msgspec.structs.replace(execution, stdout=stdout, stderr=stderr)
 
 
 def _without_files(spec: SandboxSpec) -> SandboxSpec:

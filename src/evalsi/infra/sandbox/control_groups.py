@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from evalsi.guest.groups import count_of
 from evalsi.infra.sandbox.rung import Weight
 from evalsi.ports.sandbox import SandboxLimits
 
@@ -177,11 +178,11 @@ class _Folders:
         raise NotImplementedError
 
     def memory_kills(self) -> int:
-        return _count(os.pread(self._kills, 4096, 0), b"oom_kill")
+        return count_of(b"oom_kill", os.pread(self._kills, 4096, 0))
 
     def process_refusals(self) -> int:
         try:
-            return _count(self._refusals.read_bytes(), b"max")
+            return count_of(b"max", self._refusals.read_bytes())
         except OSError:
             return 0
 
@@ -203,15 +204,6 @@ class _Folders:
                     _kill_all_in(folder)
                     time.sleep(0.001)
         self._folders = []
-
-
-def _count(events: bytes, name: bytes) -> int:
-    """The number behind a name in a file of events."""
-    for line in events.splitlines():
-        found, _, count = line.partition(b" ")
-        if found == name:
-            return int(count)
-    return 0
 
 
 class _VersionTwoGroup(_Folders):

@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 from evalsi.guest import fence
-from evalsi.infra.sandbox.bubblewrap import SYSTEM_FOLDERS, WRITTEN_TO
+from evalsi.infra.sandbox.bubblewrap import ACCOUNTS, SYSTEM_FOLDERS, WRITTEN_TO
 from evalsi.infra.sandbox.carried_agent import CarriedAgent
 from evalsi.infra.sandbox.rung import StartOrder, Weight
 from evalsi.infra.sandbox.start_process import joining, start_process
@@ -37,6 +37,7 @@ class Gvisor:
     weight = Weight(memory_mib=192, processes=256)
     has_one_cell = True
     takes_images = True
+    has_own_network = True
     needs_groups = True
 
     def __init__(self, program: Path | None = None) -> None:
@@ -92,15 +93,17 @@ def _make_root(root: Path) -> None:
     for path, inside in WRITTEN_TO.items():
         if not path.startswith("/dev"):
             (root / path[1:]).symlink_to(f"{_DISK}/{inside}")
-    (root / "etc/passwd").write_text("sandbox:x:1000:1000:sandbox:/sandbox/disk/work:/bin/sh\n", encoding="utf-8")
-    (root / "etc/group").write_text("sandbox:x:1000:\n", encoding="utf-8")
-    (root / "etc/hosts").write_text("127.0.0.1 localhost\n::1 localhost\n", encoding="utf-8")
+    for path, content in ACCOUNTS.items():
+        (root / path[1:]).write_bytes(content)
 
 
 def _binds(agent: CarriedAgent, root: Path, tree: Path | None) -> dict[str, str]:
     """What of the host is seen, and where from."""
+    ours = {_AGENT: str(agent.folder)}
+    if agent.packages is not None:
+        ours[fence.PACKAGES] = str(agent.packages)
     if tree is not None:
-        return {fence.IMAGE: str(tree), _AGENT: str(agent.folder)}
+        return {fence.IMAGE: str(tree), **ours}
     bound = [path for path in SYSTEM_FOLDERS if Path(path).is_dir() and not Path(path).is_symlink()]
     if not agent.prefix.startswith("/usr"):
         (root / agent.prefix[1:]).mkdir(parents=True, exist_ok=True)
@@ -108,7 +111,7 @@ def _binds(agent: CarriedAgent, root: Path, tree: Path | None) -> dict[str, str]
     for name in ("ld.so.cache", "ld.so.conf", "nsswitch.conf", "mime.types"):
         if Path(f"/etc/{name}").is_file():
             shutil.copyfile(f"/etc/{name}", root / "etc" / name)
-    return {**{path: path for path in bound}, _AGENT: str(agent.folder)}
+    return {**{path: path for path in bound}, **ours}
 
 
 def _configuration(root: Path, binds: dict[str, str], command: list[str]) -> dict[str, object]:

@@ -8,8 +8,8 @@ import subprocess
 
 from evalsi.guest import fence, landlock
 from evalsi.infra.sandbox.carried_agent import CarriedAgent
+from evalsi.infra.sandbox.plain_agent import start_plainly
 from evalsi.infra.sandbox.rung import StartOrder, Weight
-from evalsi.infra.sandbox.start_process import start_process
 from evalsi.schema import IsolationLevel
 
 
@@ -22,6 +22,7 @@ class LandlockOnly:
     weight = Weight()
     has_one_cell = False
     takes_images = False
+    has_own_network = False
     needs_groups = False
 
     def obstacle(self) -> str:
@@ -29,12 +30,8 @@ class LandlockOnly:
 
     def start(self, agent: CarriedAgent, order: StartOrder) -> "subprocess.Popen[bytes]":
         readable = f"{agent.folder}:" + ("" if agent.prefix.startswith("/usr") else agent.prefix)
-        words = order.words(order.control, fence.LANDLOCK, str(order.disk), readable)
-        return start_process(
-            [*agent.command(str(agent.folder)), *words, *map(str, order.joins)],
-            user=order.user,
-            descriptors=(order.control, *order.joins),
-        )
+        readable += f":{agent.packages}" if agent.packages is not None else ""
+        return start_plainly(agent, order, fence.LANDLOCK, readable)
 
     def walls(self, landlock_version: int) -> str:
         return f"system calls: seccomp; files: Landlock {landlock_version}"

@@ -74,9 +74,11 @@ class SlotPool:
         self._is_closed = True
         for task in list(self._warming):
             task.cancel()
-        await asyncio.gather(*self._warming, return_exceptions=True)
-        idle, self._idle = self._idle, []
-        await asyncio.gather(*(slot.close() for slot in idle))
+        try:
+            await asyncio.gather(*self._warming, return_exceptions=True)
+        finally:
+            idle, self._idle = self._idle, []
+            await asyncio.gather(*(slot.close() for slot in idle))
 
     def _warm(self) -> None:
         async def start() -> None:

@@ -13,12 +13,15 @@ from pathlib import Path
 from evalsi.core.errors import EvalsiError, SandboxError
 from evalsi.infra.sandbox.cell_messages import execution_of
 from evalsi.infra.sandbox.cell_sandbox import open_cell
+from evalsi.infra.sandbox.rung import MachineRung
 from evalsi.infra.sandbox.slot import Circumstances, Slot, start_slot
 from evalsi.ports.sandbox import Execution, RungStatus, SandboxLimits, SandboxSpec
-from evalsi.schema import Enforcement, IsolationReport
+from evalsi.schema import Enforcement, IsolationLevel, IsolationReport
 
-_LIMITS = SandboxLimits(wall_s=10.0)
+_LIMITS = SandboxLimits(wall_s=60.0, cpu_s=60)
+"""Long, since an emulated processor on a busy machine is slow; `_PROBE_S` ends it sooner where that is short."""
 _PROBE_S = 30.0
+_PROBE_MACHINE_S = 120.0
 _ATTEMPTS = """
 import ctypes, os, socket
 secret, port, host, namespaces = SECRET, PORT, HOST, 0x10000000
@@ -58,12 +61,15 @@ async def probe_rung(shared: Circumstances, groups_missing: str) -> RungStatus:
     obstacle = rung.obstacle()
     if not obstacle and rung.needs_groups and shared.groups is None:
         obstacle = f"it needs a control group ({groups_missing})"
+    patience_s = _PROBE_MACHINE_S if isinstance(rung, MachineRung) else _PROBE_S
     if not obstacle:
         try:
-            async with asyncio.timeout(_PROBE_S):
+            if isinstance(rung, MachineRung):
+                await rung.prepare(shared.agent, None)
+            async with asyncio.timeout(patience_s):
                 return await _try(shared, groups_missing)
         except TimeoutError:
-            obstacle = f"no answer within {_PROBE_S:g} s"
+            obstacle = f"no answer within {patience_s:g} s"
         except EvalsiError as error:
             obstacle = str(error)
     return RungStatus(driver=rung.driver, level=rung.level, available=False, reason=obstacle, remedy=rung.remedy)
@@ -73,14 +79,24 @@ async def _try(shared: Circumstances, groups_missing: str) -> RungStatus:
     rung = shared.rung
     slot = await start_slot(shared, preload=False)
     try:
-        leaks = await _leaks(slot, shared.base)
+        leaks = await _leaks(slot, shared.base) if rung.level.number > IsolationLevel.NONE.number else []
     finally:
         await slot.close()
     if leaks:
         raise SandboxError(f"a program inside {' and '.join(leaks)}")
     notes = rung.notes(slot.landlock_version)
-    if shared.groups is None:
+    counts_inside = isinstance(rung, MachineRung)
+    if shared.groups is None and not counts_inside:
         notes.append(f"memory is limited per process, not for the sandbox: {groups_missing}")
+    limits = [
+        "memory and processes of the whole sandbox: cgroup v2 of the machine's own kernel"
+        if counts_inside
+        else f"memory and processes of the whole sandbox: {shared.groups.kind}"
+        if shared.groups is not None
+        else "memory per process, processes per user: rlimits",
+        "processor time per process, size of a file, open files: rlimits",
+        "wall-clock time and output: the agent",
+    ]
     return RungStatus(
         driver=rung.driver,
         level=rung.level,
@@ -90,15 +106,9 @@ async def _try(shared: Circumstances, groups_missing: str) -> RungStatus:
             level=rung.level,
             enforcement=Enforcement.PARTIAL if notes else Enforcement.FULL,
             notes=notes,
+            limits=limits,
         ),
-        limits=(
-            f"memory and processes of the whole sandbox: {shared.groups.kind}"
-            if shared.groups is not None
-            else "memory per process, processes per user: rlimits",
-            "processor time per process, size of a file, open files: rlimits",
-            "wall-clock time and output: the agent",
-            rung.walls(slot.landlock_version),
-        ),
+        limits=(*limits, rung.walls(slot.landlock_version)),
     )
 
 

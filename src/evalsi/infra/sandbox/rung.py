@@ -1,9 +1,10 @@
 """A rung of the ladder: one way of starting the agent behind a fence, and what that fence is worth."""
 
+import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from evalsi.infra.sandbox.carried_agent import CarriedAgent
 from evalsi.schema import IsolationLevel
@@ -70,6 +71,11 @@ class Rung(Protocol):
     def takes_images(self) -> bool: ...
 
     @property
+    def has_own_network(self) -> bool:
+        """Whether programs can be given a way out that is not the host's own network."""
+        ...
+
+    @property
     def needs_groups(self) -> bool:
         """Whether nothing but a control group bounds what programs make of processes and memory behind it."""
         ...
@@ -91,4 +97,28 @@ class Rung(Protocol):
 
     def notes(self, landlock_version: int) -> list[str]:
         """What of the level's promises is not in force, given the kernel's version of Landlock."""
+        ...
+
+
+@runtime_checkable
+class MachineRung(Rung, Protocol):
+    """A rung whose fence is a machine: it takes seconds to make ready once, and its kernel counts what programs use."""
+
+    @property
+    def most_memory_mib(self) -> int:
+        """What a machine has for its programs."""
+        ...
+
+    async def prepare(self, agent: CarriedAgent, tree: Path | None) -> None:
+        """Makes ready what machines with this tree are started from; done once. Raises: SandboxError: none can be."""
+        ...
+
+    async def meet(self, agent: CarriedAgent, order: StartOrder, ours: socket.socket) -> socket.socket:
+        """The connection to the agent of a machine that was just started, `ours` or another in its place, once the agent was
+        told the time and something random; it says that it is ready as the first thing on it. Raises: SandboxError.
+        """
+        ...
+
+    def close(self) -> None:
+        """Gives back what was made ready. Machines that run go on."""
         ...

@@ -7,16 +7,24 @@ import itertools
 import os
 import socket
 import subprocess
+from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from evalsi.core.errors import SandboxError
-from evalsi.infra.sandbox.carried_agent import CarriedAgent, remove_base
+from evalsi.infra.sandbox.carried_agent import CarriedAgent
 from evalsi.infra.sandbox.connection import Connection
 from evalsi.infra.sandbox.control_groups import ControlGroup, ControlGroups, group_name
-from evalsi.infra.sandbox.rung import Rung, StartOrder
+from evalsi.infra.sandbox.held_place import remove_tree
+from evalsi.infra.sandbox.rung import MachineRung, Rung, StartOrder
+from evalsi.infra.sandbox.start_process import end_process, kill_process, last_words
 
 _START_S = 20.0
+_PATIENCE_S = 2.0
+"""Seconds in which a fence ends by itself once its agent's connection is closed."""
+_LAST_WORDS_S = 1.0
+"""Seconds in which what a process said before it ended has come."""
 _FIRST_USER, _LAST_USER = 61184, 65519
 """The range that systemd gives to dynamic users, so nobody's files and processes belong to one of them."""
 _numbers = itertools.count()
@@ -61,6 +69,7 @@ class Slot:
         self.group = group
         self.landlock_version = landlock_version
         self.cells = 0
+        self._is_closed = False
 
     def connect(self) -> Connection:
         """A new cell's connection. The cell makes itself ready when the host sends "open". Raises: SandboxError."""
@@ -90,16 +99,28 @@ class Slot:
         return self.cells >= (1 if self._has_one_cell else most_cells)
 
     async def close(self) -> None:
-        """Ends every process of the slot and removes what it had."""
+        """Ends every process of the slot and removes what it had; who calls it meanwhile waits too.
+
+        Whoever is cancelled does not wait: then the process is killed, and what is left is the work of moments.
+        """
         self._control.close()
-        await _ended(self._process)
-        if self.group is not None:
-            self.group.close()
-        remove_base(self._disk)
+        try:
+            with contextlib.suppress(OSError):  # no descriptor is left to wait by, so nobody is patient
+                await _ended(self._process)
+        finally:
+            end_process(self._process)
+            if not self._is_closed:
+                self._is_closed = True
+                if self.group is not None:
+                    self.group.close()
+                remove_tree(self._disk)
 
 
 async def start_slot(shared: Circumstances, *, preload: bool, image: "ImageToRun | None" = None) -> Slot:
     """Starts a fence. To be called on the event loop's own thread. Raises: SandboxError: it does not start; says why."""
+    rung = shared.rung
+    if isinstance(rung, MachineRung):
+        await rung.prepare(shared.agent, None if image is None else image.tree)
     number = next(_numbers)
     user = choose_user(number) if image is None else image_user()
     agent = shared.agent if image is None else image.agent
@@ -123,26 +144,35 @@ async def start_slot(shared: Circumstances, *, preload: bool, image: "ImageToRun
             preload=preload,
             tree=None if image is None else image.tree,
         )
-        process = shared.rung.start(agent, order)
-    except OSError as error:
+        process = rung.start(agent, order)
+    except BaseException as error:
         ours.close()
         if group is not None:
             group.close()
-        remove_base(disk)
-        raise SandboxError(f"{shared.rung.driver} does not start: {error}") from error
+        remove_tree(disk)
+        if isinstance(error, OSError):
+            raise SandboxError(f"{rung.driver} does not start: {error}") from error
+        raise
     finally:
         theirs.close()
         for join in joins:
             os.close(join)
     ours.setblocking(False)
     try:
-        landlock_version = await _ready(ours, process)
-    except BaseException:
-        process.kill()
-        await Slot(process, ours, group, disk, shared.rung, 0).close()
+        if isinstance(rung, MachineRung):
+            ours = await _met(rung.meet(agent, order, ours), process)
+        landlock_version = await _ready(ours)
+    except BaseException as error:
+        kill_process(process)
+        await Slot(process, ours, group, disk, rung, 0).close()
+        if isinstance(error, SandboxError):
+            raise SandboxError(f"it does not start: {_why(error, last_words(process))}") from error
         raise
+    finally:
+        if process.stderr is not None:
+            process.stderr.close()
     ours.setblocking(True)
-    return Slot(process, ours, group, disk, shared.rung, landlock_version)
+    return Slot(process, ours, group, disk, rung, landlock_version)
 
 
 def choose_user(number: int) -> int | None:
@@ -174,44 +204,70 @@ def _has_users() -> bool:
     return True
 
 
-async def _ready(control: socket.socket, process: "subprocess.Popen[bytes]") -> int:
+class _SilenceError(SandboxError):
+    """The agent said nothing; the text is used where nobody else did."""
+
+
+def _why(error: SandboxError, said: list[str]) -> str:
+    """Why a fence does not start, given what its process said last."""
+    if not said:
+        return str(error)
+    return said[-1] if isinstance(error, _SilenceError) else f"{error} ({said[-1]})"
+
+
+async def _met(meeting: Coroutine[Any, Any, socket.socket], process: "subprocess.Popen[bytes]") -> socket.socket:
+    """What the meeting gives. One with a monitor that has ended could go on for long, and is left."""
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(None) as patience:
+            with _when_ended(process, lambda: patience.reschedule(loop.time() + _LAST_WORDS_S)):
+                return await meeting
+    except TimeoutError as error:
+        raise _SilenceError("it ended without a word") from error
+
+
+async def _ready(control: socket.socket) -> int:
     """Waits for the agent's word; the kernel's version of Landlock."""
     connection = Connection(control)
-    stderr = process.stderr
-    assert stderr is not None
     try:
         async with asyncio.timeout(_START_S):
             word, value = (await connection.receive())[:2]
-    except (SandboxError, TimeoutError, ValueError) as error:
-        process.kill()
-        said = stderr.read().decode(errors="replace").strip().splitlines()
-        why = said[-1] if said else "it ended without a word" if isinstance(error, SandboxError) else "it took too long"
-        raise SandboxError(f"it does not start: {why}") from error
-    finally:
-        stderr.close()
+    except TimeoutError as error:
+        raise _SilenceError("it took too long") from error
+    except (SandboxError, ValueError) as error:
+        raise _SilenceError("it ended without a word") from error
     if word != "ready" or not isinstance(value, int):
-        raise SandboxError(f"it does not start: {value}")
+        raise SandboxError(str(value))
     return value
 
 
 async def _ended(process: "subprocess.Popen[bytes]") -> None:
     """Waits for the process, at first patiently: with the agent's socket closed it ends by itself."""
-    loop = asyncio.get_running_loop()
-    try:
-        watched = os.pidfd_open(process.pid)
-    except OSError:
-        process.wait()
-        return
-    gone = loop.create_future()
-    loop.add_reader(watched, lambda: gone.done() or gone.set_result(None))
-    try:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(2.0):
-                await asyncio.shield(gone)
+    gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    with _when_ended(process, lambda: gone.set_result(None)):
+        await asyncio.wait({gone}, timeout=_PATIENCE_S)
         if not gone.done():
-            process.kill()
+            kill_process(process)
             await gone
+
+
+@contextlib.contextmanager
+def _when_ended(process: "subprocess.Popen[bytes]", tell: Callable[[], object]) -> Generator[None]:
+    """Inside, `tell` is called once the process has ended."""
+    if process.poll() is not None:
+        tell()
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    watched = os.pidfd_open(process.pid)
+
+    def end() -> None:
+        loop.remove_reader(watched)
+        tell()
+
+    loop.add_reader(watched, end)
+    try:
+        yield
     finally:
         loop.remove_reader(watched)
         os.close(watched)
-    process.wait()

@@ -1,7 +1,7 @@
 """Everything that a server keeps as one file, and back: its database and the objects that the database names.
 
 The file is a zip that any tool opens: `backup.json` (what is in it, each with its digest), `evalsi.db` (a SQLite store,
-whatever the database is), and `objects/<key>`. What always holds: a backup is of one moment, is whole or not there, and
+whatever the database is), `traces.db` (traces, policies and failures, in the form of their SQLite file), and `objects/<key>`. What always holds: a backup is of one moment, is whole or not there, and
 is read to its end and found right before a restore makes anything.
 """
 
@@ -29,6 +29,9 @@ from evalsi.infra.store.database_copy import (
     object_keys,
 )
 from evalsi.infra.store.migrations import APPLICATION_ID, MIGRATIONS
+from evalsi.infra.store.open_stores import TRACES_FILE, is_postgres
+from evalsi.infra.store.trace_copy import copy_traces, move_traces_in
+from evalsi.infra.store.trace_migrations import TRACE_MIGRATIONS
 from evalsi.ports.object_store import ObjectStore
 
 FORMAT = 1
@@ -100,6 +103,9 @@ def write_backup(address: str, objects: ObjectStore, path: Path) -> BackupAccoun
             with os.fdopen(descriptor, "w+b") as file:
                 with zipfile.ZipFile(file, "w") as archive:
                     parts = {DATABASE: _put(archive, DATABASE, _pieces_of(copy))}
+                    traces = Path(folder) / TRACES_FILE
+                    if copy_traces(address, traces):
+                        parts[TRACES_FILE] = _put(archive, TRACES_FILE, _pieces_of(traces))
                     for key in object_keys(copy):
                         parts[_OBJECTS + key] = _put(archive, _OBJECTS + key, objects.read(key))
                     account = BackupAccount(
@@ -139,17 +145,27 @@ def restore_backup(path: Path, address: str, objects: ObjectStore) -> BackupAcco
     with _opened(path) as archive:
         account = _checked(archive, path)
         check_emptiness(address)
+        if TRACES_FILE in account.parts:
+            if not is_postgres(address):
+                check_emptiness(str(Path(address).with_name(TRACES_FILE)))
+            with move_traces_in(address) as (file, finish):
+                _write_out(archive, path, TRACES_FILE, file)
+                finish()
         with move_in(address) as (file, finish):
-            with file.open("wb") as out:
-                out.writelines(_read(archive, path, DATABASE))
-                out.flush()
-                os.fsync(out.fileno())
+            _write_out(archive, path, DATABASE, file)
             let_go_of_everything(file)
             for name in account.parts:
                 if name.startswith(_OBJECTS):
                     _restore_object(archive, path, name, objects)
             finish()
     return account
+
+
+def _write_out(archive: zipfile.ZipFile, path: Path, name: str, file: Path) -> None:
+    with file.open("wb") as out:
+        out.writelines(_read(archive, path, name))
+        out.flush()
+        os.fsync(out.fileno())
 
 
 def _restore_object(archive: zipfile.ZipFile, path: Path, name: str, objects: ObjectStore) -> None:
@@ -192,10 +208,14 @@ def _checked(archive: zipfile.ZipFile, path: Path) -> BackupAccount:
     if DATABASE not in account.parts:
         raise InvalidDataError("not a backup: it holds no database", where=str(path))
     for name, part in account.parts.items():
-        if name != DATABASE and not (name.startswith(_OBJECTS) and _KEY.match(name.removeprefix(_OBJECTS))):
+        if name not in (DATABASE, TRACES_FILE) and not (
+            name.startswith(_OBJECTS) and _KEY.match(name.removeprefix(_OBJECTS))
+        ):
             raise InvalidDataError(f"not a backup: it holds {name!r}", where=str(path))
         _check_part(archive, path, name, part)
-    _check_schema(archive, path)
+    _check_schema(archive, path, DATABASE, MIGRATIONS[-1].version)
+    if TRACES_FILE in account.parts:
+        _check_schema(archive, path, TRACES_FILE, TRACE_MIGRATIONS[-1].version)
     return account
 
 
@@ -208,13 +228,12 @@ def _check_part(archive: zipfile.ZipFile, path: Path, name: str, part: BackupPar
         raise InvalidDataError("damaged: its content is not what was written", where=f"{path}:{name}")
 
 
-def _check_schema(archive: zipfile.ZipFile, path: Path) -> None:
+def _check_schema(archive: zipfile.ZipFile, path: Path, name: str, newest: int) -> None:
     """By the header of a SQLite file, which has `user_version` and `application_id` at fixed places."""
-    header = next(_read(archive, path, DATABASE), b"")
+    header = next(_read(archive, path, name), b"")
     step, application = struct.unpack_from(">I4xI", header, 60) if len(header) >= 100 else (0, 0)
     if application != APPLICATION_ID:
-        raise InvalidDataError("not a backup: its database is none of evalsi", where=f"{path}:{DATABASE}")
-    newest = MIGRATIONS[-1].version
+        raise InvalidDataError("not a backup: its database is none of evalsi", where=f"{path}:{name}")
     if step > newest:
         raise StoreTooNewError(
             f"the database in the backup {path} has format {step}; this version of evalsi reads up to {newest}",

@@ -7,10 +7,10 @@ tool. A copy is of one moment: what SQLite's backup, or one transaction of Postg
 
 import sqlite3
 import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evalsi.core.errors import NotFoundError, StoreError, UsageError
 from evalsi.infra.store.database import connect_to_read, make_folder, open_database
@@ -20,20 +20,24 @@ from evalsi.infra.store.sqlite_faults import sqlite_faults
 if TYPE_CHECKING:
     import psycopg
 
+    Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+
+Table: TypeAlias = tuple[str, list[str]]
+"""Name and columns."""
 LIST_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
 LIST_KEYS = "SELECT DISTINCT body_key FROM dataset_versions ORDER BY body_key"
 LET_GO = (
     """
-    UPDATE runs SET status = 'interrupted', writer_token = NULL, writer = NULL, heartbeat_us = NULL
+    UPDATE runs SET status = 'interrupted', writer_token = NULL, writer = NULL
     WHERE status = 'running'""",
     """
     UPDATE run_queue SET state = CASE cancelling WHEN 0 THEN 'waiting' ELSE 'cancelled' END, holder = NULL,
         lease_token = NULL, lease_until_us = NULL
     WHERE state = 'claimed'""",
 )
-_FROM_THE_START = frozenset({"projects", "audit_head"})
+_FROM_THE_START = frozenset({"projects", "audit_head", "trace_marks"})
 """Tables in which a new database has rows already."""
-_ROWS_AT_ONCE = 50
+ROWS_AT_ONCE = 50
 """A row of `segments` may hold a megabyte."""
 
 
@@ -74,7 +78,7 @@ def check_emptiness(address: str) -> None:
                 f"there is a store {address} already", hint="restore into an empty folder, or move the store away"
             )
         return
-    with _connected(address) as connection:
+    with connected(address) as connection:
         there = {name for (name,) in connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")}
         for table in sorted(there - _FROM_THE_START - {"schema_revisions"}):
             if connection.execute(f'SELECT 1 FROM "{table}" LIMIT 1'.encode()).fetchone() is not None:  # noqa: S608
@@ -99,7 +103,7 @@ def move_in(address: str) -> Generator[tuple[Path, Callable[[], None]]]:
     partial = path.with_name(f"{path.name}.partial")
 
     def finish() -> None:
-        _check_soundness(partial)
+        check_soundness(partial)
         partial.replace(path)
 
     try:
@@ -124,51 +128,67 @@ def _copy_out_of_postgres(address: str, copy: Path) -> None:
     with (
         sqlite_faults(copy),
         closing(sqlite3.connect(copy, isolation_level=None)) as target,
-        _connected(address) as connection,
+        connected(address) as connection,
     ):
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         target.execute("BEGIN")
-        for table, columns in _tables(target):
-            target.execute(f"DELETE FROM {table}")  # noqa: S608 - names of our own schema
-            places = ", ".join("?" * len(columns))
-            insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"  # noqa: S608
-            with connection.cursor(name="backup", binary=True) as rows:
-                rows.itersize = _ROWS_AT_ONCE
-                rows.execute(f"SELECT {', '.join(columns)} FROM {table}".encode())  # noqa: S608
-                target.executemany(insert, rows)
+        copy_tables_out(connection, target, tables_of(target))
         target.execute("COMMIT")
 
 
 def _copy_into_postgres(file: Path, address: str) -> None:
     from evalsi.infra.store.postgres_schema import bring_up_to_date
 
-    _check_soundness(file)
+    check_soundness(file)
     open_database(file).close()  # brings it up to date
     bring_up_to_date(address)
-    with sqlite_faults(file), closing(sqlite3.connect(file)) as source, _connected(address) as connection:
-        for table, columns in _tables(source):
-            names = ", ".join(columns)
-            connection.execute(f"DELETE FROM {table}".encode())  # noqa: S608 - names of our own schema
-            with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN".encode()) as copy:
-                for row in source.execute(f"SELECT {names} FROM {table}"):  # noqa: S608
-                    copy.write_row(row)
+    with sqlite_faults(file), closing(sqlite3.connect(file)) as source, connected(address) as connection:
+        copy_tables_in(source, connection, tables_of(source))
 
 
-def _check_soundness(file: Path) -> None:
+def copy_tables_out(connection: "Connection", target: sqlite3.Connection, tables: Iterable[Table]) -> None:
+    """Puts the rows of PostgreSQL's tables in place of those that SQLite's of the same names and columns have."""
+    for table, columns in tables:
+        names, places = ", ".join(columns), ", ".join("?" * len(columns))
+        target.execute(f"DELETE FROM {table}")  # noqa: S608 - names of our own schema
+        insert = f"INSERT INTO {table} ({names}) VALUES ({places})"  # noqa: S608
+        target.executemany(insert, rows_of_postgres(connection, f"SELECT {names} FROM {table}"))  # noqa: S608
+
+
+def copy_tables_in(source: sqlite3.Connection, connection: "Connection", tables: Iterable[Table]) -> None:
+    """As `copy_tables_out`, the other way."""
+    for table, columns in tables:
+        names = ", ".join(columns)
+        connection.execute(f"DELETE FROM {table}".encode())  # noqa: S608 - names of our own schema
+        with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN".encode()) as copy:
+            for row in source.execute(f"SELECT {names} FROM {table}"):  # noqa: S608
+                copy.write_row(row)
+
+
+def rows_of_postgres(connection: "Connection", statement: str) -> Iterator[tuple[Any, ...]]:
+    """What a query finds, fetched a few rows at a time."""
+    with connection.cursor(name="copy", binary=True) as rows:
+        rows.itersize = ROWS_AT_ONCE
+        rows.execute(statement.encode())
+        yield from rows
+
+
+def check_soundness(file: Path) -> None:
+    """Raises: StoreError: the database in a file is damaged."""
     with sqlite_faults(file), closing(sqlite3.connect(file)) as connection:
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         raise StoreError(f"the database in the backup is damaged: {verdict}", hint="use another backup")
 
 
-def _tables(connection: sqlite3.Connection) -> Iterator[tuple[str, list[str]]]:
+def tables_of(connection: sqlite3.Connection) -> Iterator[Table]:
     """Every table of a store with its columns."""
     for (table,) in connection.execute(LIST_TABLES).fetchall():
         yield table, [row[1] for row in connection.execute(f"PRAGMA table_info({table})").fetchall()]
 
 
 @contextmanager
-def _connected(address: str) -> Generator["psycopg.Connection[tuple[Any, ...]]"]:
+def connected(address: str) -> Generator["Connection"]:
     """One transaction of PostgreSQL. Raises: StoreError, without the password."""
     import psycopg
 

@@ -14,6 +14,7 @@ from evalsi.core.canonical import digest
 from evalsi.core.clock import Clock, SystemClock, microseconds
 from evalsi.core.errors import AlreadyExistsError, ConflictError, NotFoundError, suggestion
 from evalsi.core.page_token import read_page_token, write_page_token
+from evalsi.infra.store.like_pattern import held_pattern
 from evalsi.infra.store.transactions import SqlDatabase, Transaction
 from evalsi.ports.dataset_store import Decision, VersionPage, VersionQuery
 from evalsi.ports.object_store import ObjectStore
@@ -46,6 +47,7 @@ LIST_EVENTS = """
 PAGE = """
     SELECT published_us, project_id, name, version, document FROM dataset_versions
     WHERE (published_us < ? OR (published_us = ? AND (project_id, name, version) < (?, ?, ?)))"""
+HOLDING = r" AND lower(name) LIKE ? ESCAPE '\'"
 PAGE_ORDER = " ORDER BY published_us DESC, project_id DESC, name DESC, version DESC LIMIT ?"
 
 _EVER_US = 1 << 62
@@ -199,6 +201,9 @@ def list_versions(
         if value:
             statement += f" AND {column} = ?"
             asked.append(value)
+    if query.search:
+        statement += HOLDING
+        asked.append(held_pattern(query.search))
     found = database.read(statement + PAGE_ORDER, (position[0], *position, *asked, size + 1))
     shown = found[:size]
     return VersionPage(

@@ -183,7 +183,9 @@ class _Translating:
 @cache
 def _translated(statement: str) -> Any:
     """`?` as psycopg writes it. No statement of the stores holds a question mark or percent sign otherwise."""
-    return statement.replace("%", "%%").replace("?", "%s").encode()
+    statement = statement.replace("%", "%%")
+    # Bytes in a list travel as they are: written as text they take nine times as long here, and as long again over there.
+    return statement.replace("?::bytea[]", "%b::bytea[]").replace("?", "%s").encode()
 
 
 def _is_lasting(error: psycopg.Error) -> bool:

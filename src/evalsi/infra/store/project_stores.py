@@ -50,6 +50,9 @@ class SqlProjectStores:
     ) -> VersionPage:
         return list_versions(self.database, projects, query, size=size, token=token)
 
+    def give_space_back(self) -> None:
+        self.database.give_space_back()
+
     def close(self) -> None:
         with self._lock:
             for store in self._stores.values():

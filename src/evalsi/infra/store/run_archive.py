@@ -8,7 +8,8 @@ import os
 import struct
 import zipfile
 import zlib
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ import msgspec
 
 from evalsi.core.canonical import canonical_json
 from evalsi.core.errors import EvalsiError, InvalidDataError, NotFoundError, StoreError, UsageError
+from evalsi.infra.store.sound_contents import check_places, check_row
 from evalsi.ports.run_store import RunRow, RunStore, Segment
 from evalsi.schema import MetricSummary, RunManifest
 
@@ -26,6 +28,10 @@ _LARGEST_ENTRY_BYTES = 1 << 30
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, RuntimeError, ValueError, OverflowError)
 """What `zipfile` raises on a damaged file, found by damaging files."""
+_HOW_TO_BRING = (
+    "write the run with 'evalsi runs export RUN FILE.zip' where it is and import that; a results file (.json) needs no "
+    "import, its name stands wherever a run is named"
+)
 
 
 class _Contents(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,14 +69,18 @@ def export_run(store: RunStore, run_id: str, path: Path) -> None:
             partial.unlink(missing_ok=True)
 
 
-def import_run(store: RunStore, path: Path) -> RunRow:
+def import_run(store: RunStore, path: Path, check_segment: Callable[[Segment], None]) -> RunRow:
     """Reads a file of `export_run` into `store` and returns the run as it is there, under the id it had.
 
     A run that was not finished arrives as interrupted and can be continued.
 
+    Args:
+        check_segment: Asked of each segment before it is stored; raises InvalidDataError for one that cannot be read later.
+
     Raises:
         NotFoundError: There is no such file.
-        InvalidDataError: It is no exported run, damaged, or from a later version; nothing stays behind.
+        InvalidDataError: It is no exported run, damaged, from a later version, or holds other than it announces; nothing
+            stays behind.
         UsageError: The store has this run already.
     """
     try:
@@ -78,10 +88,14 @@ def import_run(store: RunStore, path: Path) -> RunRow:
     except FileNotFoundError as error:
         raise NotFoundError(f"no file {path}") from error
     except _UNREADABLE as error:
-        raise InvalidDataError(f"not an exported run: {error}", where=str(path)) from error
+        why = "it is no zip file" if isinstance(error, zipfile.BadZipFile) else str(error)
+        raise InvalidDataError(f"not an exported run: {why}", where=str(path), hint=_HOW_TO_BRING) from error
     with archive:
         contents = _contents(archive, path)
         run = contents.run
+        with _located(f"{path}:run.json"):
+            check_row(run)
+            check_places(contents.segments)
         manifest = _read(archive, path, "manifest.json", RunManifest)
         summaries = _read(archive, path, "summaries.json", list[MetricSummary])
         if any(stored.id == run.id for stored in store.runs()):
@@ -92,8 +106,10 @@ def import_run(store: RunStore, path: Path) -> RunRow:
                 records = _bytes(archive, path, f"segments/{index}/records.jsonl")
                 results = _bytes(archive, path, f"segments/{index}/results.bin")
                 segment = Segment(index=index, first_row=first_row, rows=rows, records=records, results=results)
+                with _located(f"{path}:segments/{index}"):
+                    check_segment(segment)
                 store.append(run.id, segment)
-            status = "interrupted" if run.status == "running" else run.status
+            status = "interrupted" if run.status in ("waiting", "running") else run.status
             store.finish(msgspec.structs.replace(run, status=status), manifest, summaries)
         except BaseException:
             with suppress(EvalsiError):
@@ -113,6 +129,15 @@ def _contents(archive: zipfile.ZipFile, path: Path) -> _Contents:
             hint="upgrade evalsi to import it",
         )
     return _read(archive, path, "run.json", _Contents)
+
+
+@contextmanager
+def _located(where: str) -> Generator[None]:
+    """Says of what is found to be wrong inside where it is."""
+    try:
+        yield
+    except InvalidDataError as error:
+        raise InvalidDataError(f"not an exported run: {error}", where=where) from error
 
 
 def _put(archive: zipfile.ZipFile, name: str, body: bytes) -> None:

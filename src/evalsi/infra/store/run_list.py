@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from evalsi.core.clock import SystemClock, microseconds, moment_of_text
 from evalsi.core.page_token import read_page_token, write_page_token
+from evalsi.infra.store.like_pattern import held_pattern
 from evalsi.infra.store.stored_run import COLUMNS, SOURCE, stored_run_of
 from evalsi.infra.store.transactions import SqlDatabase
 from evalsi.ports.run_store import RunPage, RunQuery, RunRow
@@ -69,11 +70,8 @@ def _filters(projects: Sequence[str] | None, query: RunQuery) -> tuple[str, list
         statement += LABELLED
         asked += [key, value]
     if query.search:
-        pattern = query.search.lower()
-        for special in ("\\", "%", "_"):
-            pattern = pattern.replace(special, f"\\{special}")
         statement += HOLDING
-        asked += [f"%{pattern}%"] * 3
+        asked += [held_pattern(query.search)] * 3
     return statement + ORDER, asked
 
 

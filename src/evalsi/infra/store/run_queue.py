@@ -49,7 +49,7 @@ TAKE = """
         claimed_done = ?, crashes = ?
     WHERE run_id = ?"""
 FREE_RUN = """
-    UPDATE runs SET status = 'interrupted', writer_token = NULL, writer = NULL, heartbeat_us = NULL
+    UPDATE runs SET status = 'interrupted', writer_token = NULL, writer = NULL
     WHERE id = ? AND status IN ('running', 'succeeded')"""
 """Also of a run whose holder died between its last row and saying so: whether its gates were decided is not known."""
 RENEW = """

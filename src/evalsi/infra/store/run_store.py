@@ -1,20 +1,22 @@
 """Runs in a SQL database: implements `ports.RunStore` for SQLite and PostgreSQL alike.
 
 Every statement is a constant below and names its project, so that no query can reach across projects. Bodies are
-compressed before the write lock is taken and read one segment at a time.
+compressed before the write lock is taken and read a few segments at a time.
 """
 
 import os
+import threading
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import msgspec
 
 from evalsi.core.canonical import canonical_json
-from evalsi.core.clock import Clock, SystemClock, microseconds, moment_of_text
+from evalsi.core.clock import Clock, SystemClock, microseconds, moment_of, moment_of_text
 from evalsi.core.errors import NotFoundError, StoreError, StoreTooNewError, UsageError
-from evalsi.core.run_reference import RunIdentity, resolve_run
+from evalsi.core.run_reference import RunIdentity, newest_labelled, resolve_run
 from evalsi.infra.store.database import StoreOptions, open_database
 from evalsi.infra.store.run_list import list_runs
 from evalsi.infra.store.stored_run import COLUMNS, SOURCE, StoredRun, stored_run_of
@@ -31,9 +33,9 @@ T = TypeVar("T")
 LIST_RUNS = f"SELECT {COLUMNS} FROM {SOURCE} WHERE runs.project_id = ? ORDER BY created_us DESC, id DESC LIMIT ?"  # noqa: S608
 READ_RUN = f"SELECT {COLUMNS} FROM {SOURCE} WHERE runs.project_id = ? AND id = ?"  # noqa: S608
 LIST_IDENTITIES = "SELECT id, name, created_at FROM runs WHERE project_id = ? ORDER BY created_us DESC, id DESC"
-LIST_UNFINISHED = f"""
+LIST_RESUMABLE = f"""
     SELECT {COLUMNS} FROM {SOURCE}
-    WHERE runs.project_id = ? AND fingerprint = ? AND status IN ('running', 'interrupted')
+    WHERE runs.project_id = ? AND fingerprint = ? AND status IN ('running', 'interrupted', ?)
     ORDER BY created_us DESC, id DESC"""  # noqa: S608
 INSERT_RUN = """
     INSERT INTO runs (project_id, id, name, status, created_at, created_us, dataset, dataset_digest, fingerprint, labels,
@@ -43,14 +45,14 @@ INSERT_RUN = """
 CLEAR_LABELS = "DELETE FROM run_labels WHERE run_id = ?"
 PUT_LABEL = "INSERT INTO run_labels (run_id, key, value) VALUES (?, ?, ?)"
 DESCRIBE = """
-    UPDATE runs SET dataset = ?, dataset_digest = ?, fingerprint = ?, labels = ?
+    UPDATE runs SET name = ?, dataset = ?, dataset_digest = ?, fingerprint = ?, labels = ?
     WHERE project_id = ? AND id = ? AND writer_token = ?"""
 PUT_MANIFEST = "UPDATE run_documents SET manifest = ? WHERE run_id = ?"
 ARCHIVE = "UPDATE runs SET archived_at = ? WHERE project_id = ? AND id = ?"
 INSERT_DOCUMENTS = "INSERT INTO run_documents (run_id, manifest, summaries) VALUES (?, ?, '[]')"
 TAKE_OVER = """
     UPDATE runs SET status = 'running', finished_at = NULL, writer_token = ?, writer = ?, heartbeat_us = ?
-    WHERE project_id = ? AND id = ? AND coalesce(writer_token, '') = ? AND status IN ('running', 'interrupted')"""
+    WHERE project_id = ? AND id = ? AND coalesce(writer_token, '') = ? AND status IN ('running', 'interrupted', ?)"""
 TOUCH = """
     UPDATE runs SET heartbeat_us = ?
     WHERE project_id = ? AND id = ? AND writer_token = ? AND status = 'running'"""
@@ -63,19 +65,23 @@ PUT_SEGMENT = """
         first_row = excluded.first_row, rows = excluded.rows, results = excluded.results, records = excluded.records"""
 FINISH = """
     UPDATE runs SET status = ?, finished_at = ?, dataset_digest = ?, labels = ?, headline = ?, verdict = ?,
-        writer = NULL, heartbeat_us = NULL
+        writer = NULL, heartbeat_us = ?
     WHERE project_id = ? AND id = ? AND writer_token = ?"""
 PUT_DOCUMENTS = "UPDATE run_documents SET manifest = ?, summaries = ? WHERE run_id = ?"
 LET_GO = """
-    UPDATE runs SET status = 'interrupted', writer_token = NULL, writer = NULL, heartbeat_us = NULL
+    UPDATE runs SET status = 'interrupted', writer_token = NULL, writer = NULL, heartbeat_us = ?
     WHERE writer_token = ? AND status = 'running'"""
 READ_DOCUMENT = {
     "manifest": "SELECT manifest FROM run_documents WHERE run_id = ?",
     "summaries": "SELECT summaries FROM run_documents WHERE run_id = ?",
 }
 LIST_SEGMENTS = "SELECT idx, first_row, rows FROM segments WHERE run_id = ? ORDER BY idx"
-READ_SEGMENT = "SELECT idx, first_row, rows, results, records FROM segments WHERE run_id = ? AND idx = ?"
-READ_RESULTS = "SELECT idx, first_row, rows, results, NULL FROM segments WHERE run_id = ? AND idx = ?"
+READ_SEGMENTS = """
+    SELECT idx, first_row, rows, results, records FROM segments WHERE run_id = ? AND idx BETWEEN ? AND ? ORDER BY idx"""
+READ_RESULTS = """
+    SELECT idx, first_row, rows, results, NULL FROM segments WHERE run_id = ? AND idx BETWEEN ? AND ? ORDER BY idx"""
+SEGMENTS_AT_ONCE, RESULTS_AT_ONCE = 4, 64
+"""How many are read together: a question to the database takes longer than a few segments."""
 PUT_ANSWER = "INSERT INTO answers (run_id, row, body) VALUES (?, ?, ?) ON CONFLICT (run_id, row) DO NOTHING"
 PUT_ZONES = """
     INSERT INTO segment_zones (run_id, idx, zones) VALUES (?, ?, ?)
@@ -84,6 +90,7 @@ LIST_ZONES = """
     SELECT segments.idx, first_row, rows, zones
     FROM segments LEFT JOIN segment_zones ON segment_zones.run_id = segments.run_id AND segment_zones.idx = segments.idx
     WHERE segments.run_id = ? ORDER BY segments.idx"""
+COUNT_ANSWERS = "SELECT count(*) FROM answers WHERE run_id = ?"
 READ_ANSWERS = "SELECT row, body FROM answers WHERE run_id = ? AND row >= ? AND row < ? ORDER BY row LIMIT 1000"
 DELETE_RUN = (
     "DELETE FROM answers WHERE run_id = ?",
@@ -97,6 +104,15 @@ DELETE_RUN = (
 
 _MOST_ROWS = 1 << 62
 _ENDINGS = ("succeeded", "interrupted", "error")
+
+
+def _taken_up(*, finished: bool) -> tuple[str, ...]:
+    return ("interrupted", "succeeded") if finished else ("interrupted",)
+
+
+def _last_status(*, finished: bool) -> str:
+    """What a statement adds to 'running' and 'interrupted': one more, or one of them again."""
+    return "succeeded" if finished else "interrupted"
 
 
 def open_run_store(
@@ -143,7 +159,7 @@ class SqlRunStore:
         labels = _encode(run.labels, dict[str, str], "labels").decode()
 
         def put(connection: Transaction) -> None:
-            values = (run.dataset, run.dataset_digest, run.fingerprint, labels)
+            values = (run.name, run.dataset, run.dataset_digest, run.fingerprint, labels)
             if not connection.execute(DESCRIBE, (*values, self._project, run.id, self._token)).rowcount:
                 self._refuse(connection, run.id)
             connection.execute(PUT_MANIFEST, (document, run.id))
@@ -173,6 +189,10 @@ class SqlRunStore:
 
         self._database.write(put)
 
+    def count_answers(self, run_id: str) -> int:
+        self.run(run_id)
+        return self._database.read(COUNT_ANSWERS, (run_id,))[0][0]
+
     def answers(self, run_id: str, rows: range | None = None) -> Iterator[tuple[int, bytes]]:
         self.run(run_id)
         return self._answers(run_id, rows if rows is not None else range(_MOST_ROWS))
@@ -190,7 +210,15 @@ class SqlRunStore:
         )
 
         def end(connection: Transaction) -> None:
-            values = (run.status, run.finished_at, run.dataset_digest, labels, run.headline, run.verdict)
+            values = (
+                run.status,
+                run.finished_at,
+                run.dataset_digest,
+                labels,
+                run.headline,
+                run.verdict,
+                self._now_us(),
+            )
             if not connection.execute(FINISH, (*values, self._project, run.id, self._token)).rowcount:
                 self._refuse(connection, run.id)
             connection.execute(PUT_DOCUMENTS, (*documents, run.id))
@@ -215,17 +243,24 @@ class SqlRunStore:
         return self._shown(self._stored(run_id))
 
     def find(self, reference: str) -> RunRow:
+        labelled = newest_labelled(
+            reference, lambda labels: self.page(RunQuery(labels=labels, archived=None), size=1).runs
+        )
+        if labelled is not None:
+            return labelled
         identities = [RunIdentity._make(values) for values in self._database.read(LIST_IDENTITIES, (self._project,))]
         return self.run(resolve_run(reference, identities))
 
-    def resumable(self, fingerprint: str) -> RunRow | None:
-        unfinished = (
+    def resumable(self, fingerprint: str, *, finished: bool = False) -> RunRow | None:
+        candidates = (
             self._shown(stored_run_of(values))
-            for values in self._database.read(LIST_UNFINISHED, (self._project, fingerprint))
+            for values in self._database.read(
+                LIST_RESUMABLE, (self._project, fingerprint, _last_status(finished=finished))
+            )
         )
-        return next((run for run in unfinished if run.status == "interrupted"), None)
+        return next((run for run in candidates if run.status in _taken_up(finished=finished)), None)
 
-    def take_over(self, run_id: str) -> RunRow:
+    def take_over(self, run_id: str, *, finished: bool = False) -> RunRow:
         def take(connection: Transaction) -> bool:
             run = self._read(connection, run_id)
             status = self._status(run)
@@ -233,11 +268,17 @@ class SqlRunStore:
                 raise UsageError(
                     f"run {run_id} is being written by {run.writer_in_words}", hint="wait for it or stop it"
                 )
-            if status != "interrupted":
+            if status not in _taken_up(finished=finished):
                 raise UsageError(f"run {run_id} is finished ({status})", hint="start a new run")
             if run.is_promised:
                 raise UsageError(f"run {run_id} is a server's work", hint="wait for it, or cancel it there")
-            values = (*self._signature(), self._project, run_id, run.writer_token or "")
+            values = (
+                *self._signature(),
+                self._project,
+                run_id,
+                run.writer_token or "",
+                _last_status(finished=finished),
+            )
             return bool(connection.execute(TAKE_OVER, values).rowcount)
 
         while not self._database.write(take):
@@ -251,6 +292,10 @@ class SqlRunStore:
             return None
         return RunWriter(pid=writer.pid, host=writer.place.partition(" ")[0], is_here=is_alive(writer) is True)
 
+    def seen_at(self, run_id: str) -> datetime | None:
+        heartbeat_us = self._stored(run_id).heartbeat_us
+        return None if heartbeat_us is None else moment_of(heartbeat_us)
+
     def manifest(self, run_id: str) -> RunManifest:
         return self._document(run_id, "manifest", RunManifest)
 
@@ -258,13 +303,12 @@ class SqlRunStore:
         return self._document(run_id, "summaries", list[MetricSummary])
 
     def segments(self, run_id: str, *, with_records: bool = True) -> Iterator[Segment]:
-        statement = READ_SEGMENT if with_records else READ_RESULTS
         indices = [index for index, _, _ in self.segment_rows(run_id)]
-        return (self._segment(statement, run_id, index) for index in indices)
+        return self._segments(run_id, indices, with_records=with_records)
 
     def segment(self, run_id: str, index: int, *, with_records: bool = True) -> Segment:
         self.run(run_id)
-        return self._segment(READ_SEGMENT if with_records else READ_RESULTS, run_id, index)
+        return next(self._segments(run_id, [index], with_records=with_records))
 
     def segment_rows(self, run_id: str) -> list[tuple[int, int, int]]:
         self.run(run_id)
@@ -277,7 +321,7 @@ class SqlRunStore:
             for index, first_row, rows, zones in self._database.read(LIST_ZONES, (run_id,))
         ]
 
-    def delete(self, run_id: str) -> None:
+    def delete(self, run_id: str, *, gives_space_back: bool = True) -> None:
         def remove(connection: Transaction) -> None:
             run = self._read(connection, run_id)
             touch = (self._now_us(), self._project, run_id, self._token)
@@ -289,12 +333,13 @@ class SqlRunStore:
                 connection.execute(statement, (run_id,))
 
         self._database.write(remove)
-        self._database.give_space_back()
+        if gives_space_back:
+            self._database.give_space_back()
 
     def let_go(self) -> None:
         """Makes the runs this object writes interrupted, and leaves the database open."""
         if self._database.is_open and not self._database.read_only:
-            self._database.write(lambda connection: connection.execute(LET_GO, (self._token,)))
+            self._database.write(lambda connection: connection.execute(LET_GO, (self._now_us(), self._token)))
 
     def close(self) -> None:
         if self._database.is_open:
@@ -366,11 +411,23 @@ class SqlRunStore:
         except msgspec.DecodeError as error:
             raise self._damaged(f"the {which} of run {run_id}", error) from error
 
-    def _segment(self, statement: str, run_id: str, index: int) -> Segment:
-        found = self._database.read(statement, (run_id, index))
-        if not found:
-            raise NotFoundError(f"run {run_id} has no segment {index} (any more)", hint="'evalsi runs list' shows runs")
-        _, first_row, rows, results, records = found[0]
+    def _segments(self, run_id: str, indices: list[int], *, with_records: bool) -> Iterator[Segment]:
+        """The segments `indices`, which are in order. Raises: NotFoundError, when it comes to one that is not there."""
+        statement, most = (READ_SEGMENTS, SEGMENTS_AT_ONCE) if with_records else (READ_RESULTS, RESULTS_AT_ONCE)
+        start, size = 0, 1  # who wants the first alone waits for no other
+        while portion := indices[start : start + size]:
+            start, size = start + size, min(2 * size, most)
+            found = {row[0]: row for row in self._database.read(statement, (run_id, portion[0], portion[-1]))}
+            for index in portion:
+                row = found.pop(index, None)
+                if row is None:
+                    raise NotFoundError(
+                        f"run {run_id} has no segment {index} (any more)", hint="'evalsi runs list' shows runs"
+                    )
+                yield self._segment(run_id, row)
+
+    def _segment(self, run_id: str, values: Sequence[Any]) -> Segment:
+        index, first_row, rows, results, records = values
         try:
             return Segment(
                 index=index,
@@ -398,12 +455,19 @@ class SqlRunStore:
         return zstandard.ZstdCompressor(level=self._database.compression_level, write_checksum=True)
 
 
+_OF_THREAD = threading.local()
+
+
 def _decompress(body: bytes) -> bytes:
     """Raises: ValueError: the body is damaged, by its checksum."""
     import zstandard
 
+    # One for each thread: making one takes longer than what it does here, and two threads may not share one.
+    decompressor = getattr(_OF_THREAD, "decompressor", None)
+    if decompressor is None:
+        decompressor = _OF_THREAD.decompressor = zstandard.ZstdDecompressor()
     try:
-        return zstandard.ZstdDecompressor().decompress(body)
+        return decompressor.decompress(body)
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from error
 

@@ -51,7 +51,7 @@ def choices_in(
 
     An anchor inside a later line ("On reflection, GRADE: I") is no verdict of its own but speaks against another one.
     """
-    offered = {comparable(choice): choice for choice in choices}
+    offered = _offered(choices)
     anchor = _anchor_pattern(anchors)
     found: list[str | None] = []
     for line in lines:
@@ -103,6 +103,12 @@ def the_one(reply: ChatReply, found: Sequence[str | None], wanted: str) -> str:
     if not distinct or found[-1] is None:
         raise unreadable(reply, wanted)
     return distinct.pop()
+
+
+@lru_cache(maxsize=256)
+def _offered(choices: tuple[str, ...]) -> dict[str, str]:
+    """By what is compared. Only read."""
+    return {comparable(choice): choice for choice in choices}
 
 
 @lru_cache(maxsize=64)

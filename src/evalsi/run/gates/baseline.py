@@ -6,11 +6,11 @@ Only the reading of the words; opening is the caller's, who has the store.
 import re
 from dataclasses import dataclass, field
 
-from evalsi.core.errors import InvalidSpecError
+from evalsi.core.errors import InvalidSpecError, UsageError
+from evalsi.core.run_reference import latest_labels
 
 __all__ = ["BaselineReference", "baseline_reference"]
 
-_LATEST = re.compile(r"latest\(\s*(.*?)\s*\)\Z", re.DOTALL)
 _FILE = re.compile(r"(\.{0,2}/|[A-Za-z]:\\)|.*\.(json|jsonl|html)\Z", re.IGNORECASE)
 
 
@@ -31,20 +31,14 @@ def baseline_reference(text: str) -> BaselineReference:
     """
     if not text.strip():
         raise InvalidSpecError("no baseline is named", hint="write a run id, a file, latest or latest(label=value)")
-    labelled = _LATEST.match(text)
-    if labelled is None:
-        if "(" in text and not _FILE.match(text):
-            raise InvalidSpecError(
-                f"{text!r} is no baseline", hint="write latest(label=value), e.g. latest(branch=main)"
-            )
-        return BaselineReference(path=text) if _FILE.match(text) else BaselineReference(run=text)
-    labels: dict[str, str] = {}
-    for part in labelled[1].split(","):
-        key, separator, value = part.partition("=")
-        if not (separator and key.strip() and value.strip()):
-            raise InvalidSpecError(
-                f"{text!r} is no baseline: {part.strip()!r} is no label",
-                hint="write latest(label=value), e.g. latest(branch=main)",
-            )
-        labels[key.strip()] = value.strip()
-    return BaselineReference(run="latest", labels=labels)
+    try:
+        labels = latest_labels(text)
+    except UsageError as error:
+        raise InvalidSpecError(error.message, hint=error.hint) from error
+    if labels is not None:
+        return BaselineReference(run="latest", labels=labels)
+    if _FILE.match(text):
+        return BaselineReference(path=text)
+    if "(" in text:
+        raise InvalidSpecError(f"{text!r} is no baseline", hint="write latest(label=value), e.g. latest(branch=main)")
+    return BaselineReference(run=text)

@@ -56,6 +56,7 @@ _TOKEN = re.compile(
     |(?P<sign>.)""",
     re.VERBOSE | re.DOTALL,
 )
+_FRACTION = re.compile(r"\d*\.?\d+(?:[eE][-+]?\d+)?")
 _PLACE = re.compile(r"<input>:(\d+):(\d+): ([^\n]*?)(?: \[[A-Z_]+\])?$", re.MULTILINE)
 _UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
 _OVERLOAD = re.compile(r"found no matching overload for '_?(.+?)_?' applied to '\((.*)\)'")
@@ -96,6 +97,8 @@ class GateCondition:
         self.problems: list[ConditionProblem] = []
         self.references: list[FigureReference] = []
         self._line_starts = [0, *(match.end() for match in re.finditer(r"\n", text))]
+        self.thresholds: dict[FigureAsk, float] = {}
+        """The number that a figure is compared with, for figures with one right behind them: `metric('x').mean >= 0.8`."""
         self._names: dict[FigureAsk, str] = {}
         self._moves: list[tuple[int, int]] = [(0, 0)]
         self._compiled: Any = None
@@ -160,6 +163,9 @@ class GateCondition:
                     name = self._names.setdefault(ask, f"{self._prefix}{len(self._names)}")
                     line, column = self.place(token.start)
                     self.references.append(FigureReference(ask, line, column))
+                    threshold = _compared_with(tokens, position)
+                    if threshold is not None:
+                        self.thresholds.setdefault(ask, threshold)
                     write(name, token.start)
                 continue
             whole = token.kind == "number" and token.text.isdecimal()
@@ -337,6 +343,16 @@ def _is_member(tokens: list[_Token], position: int) -> bool:
     """Whether the name at `position` follows a dot, so that it is a field of something else."""
     before = [token for token in tokens[:position][-3:] if token.kind != "space"]
     return bool(before) and before[-1].text == "."
+
+
+def _compared_with(tokens: list[_Token], position: int) -> float | None:
+    """The number behind a comparison that stands at `position`."""
+    following = [token for token in tokens[position : position + 6] if token.kind != "space"]
+    signs = 0
+    while signs < min(2, len(following)) and following[signs].text in ("<", ">", "="):
+        signs += 1
+    number = following[signs] if 0 < signs < len(following) else None
+    return float(number.text) if number is not None and _FRACTION.fullmatch(number.text) else None
 
 
 def _reworded(problem: str) -> tuple[str, str | None]:

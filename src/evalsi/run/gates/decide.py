@@ -15,7 +15,6 @@ met, because it asks for a proof of quality; an undecided comparison counts as m
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from evalsi.compare.compare_runs import Comparison, compare_runs
 from evalsi.compare.paired_metric import ComparePlan, PairedMetric
@@ -25,39 +24,16 @@ from evalsi.results.graded_run import GradedRun
 from evalsi.run.gates.condition import GateCondition
 from evalsi.run.gates.figure_ask import FigureAsk, ask_of, described, slice_of
 from evalsi.run.gates.figures import Figure, figures_of, slice_run
-from evalsi.schema import Gate, GateResult, GateStat, GateVerdict, OnInconclusive, RunSpec
+from evalsi.run.gates.gate_plan import GatePlan
+from evalsi.schema import Gate, GateResult, GateStat, GateVerdict, OnInconclusive
 
-__all__ = ["DEFAULT_SIGNIFICANCE", "GatePlan", "decide_gates", "plan_of"]
+__all__ = ["DEFAULT_SIGNIFICANCE", "decide_gates"]
 
 Stat, Verdict = GateStat, GateVerdict
 DEFAULT_SIGNIFICANCE = 0.05
 Slice = tuple[tuple[str, str], ...]
 OpenRun = Callable[[str], GradedRun]
 """From what a gate calls its baseline to the run; raises EvalsiError when there is none."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class GatePlan:
-    """What the spec says about all gates together."""
-
-    level: float = 0.95
-    trials: int = 1
-    on_inconclusive: OnInconclusive = OnInconclusive.UNSPECIFIED
-    baseline: str = ""
-    """What gates compare with that name no baseline of their own."""
-    cluster_by: str = ""
-
-
-def plan_of(spec: RunSpec) -> GatePlan:
-    """The plan that a spec means."""
-    summary = spec.summary
-    return GatePlan(
-        level=(summary.confidence_level if summary is not None else 0.0) or 0.95,
-        trials=max(1, spec.trials),
-        on_inconclusive=spec.on_inconclusive,
-        baseline=spec.baseline,
-        cluster_by=summary.cluster_by if summary is not None else "",
-    )
 
 
 def decide_gates(

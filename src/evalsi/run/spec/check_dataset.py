@@ -6,8 +6,8 @@ from evalsi.core.errors import EvalsiError
 from evalsi.datasets.condition import Condition
 from evalsi.datasets.mapping import FieldMap
 from evalsi.datasets.options import FORMATS
-from evalsi.run.spec.placed_tree import PlacedTree
-from evalsi.run.spec.scope import Part
+from evalsi.documents.part import Part
+from evalsi.documents.placed_tree import PlacedTree
 from evalsi.schema import DatasetSource, RunSpec
 
 __all__ = ["SOURCES", "check_dataset"]

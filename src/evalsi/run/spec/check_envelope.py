@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection
 
 from evalsi.core.errors import suggestion
-from evalsi.run.spec.placed_tree import PlacedTree
-from evalsi.run.spec.spelling import first_spelling
+from evalsi.documents.placed_tree import PlacedTree
+from evalsi.documents.spelling import first_spelling
 from evalsi.schema import EvalRun
 
 __all__ = ["API_VERSIONS", "KINDS", "check_envelope"]

@@ -10,13 +10,14 @@ from pathlib import Path
 import msgspec
 
 from evalsi.core.errors import EvalsiError
+from evalsi.documents.part import Part
+from evalsi.documents.placed_tree import PlacedTree
 from evalsi.evaluators.api import Definition
 from evalsi.evaluators.catalog import load
-from evalsi.run.spec.placed_tree import PlacedTree
-from evalsi.run.spec.scope import Part
+from evalsi.evaluators.metric_names import metrics_of
 from evalsi.schema import EvaluatorRef, MetricSpec, RunSpec
 
-__all__ = ["CheckedEvaluators", "check_evaluators", "metrics_of"]
+__all__ = ["CheckedEvaluators", "check_evaluators"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +31,7 @@ class CheckedEvaluators:
     open_names: set[str] = field(default_factory=set[str])
     """Evaluators that declare no outputs: any metric that bears their name may come."""
     needs_judge: list[str] = field(default_factory=list[str])
-    """Evaluators that ask a judge."""
+    """Evaluators that ask a judge and name none of their own."""
     complete: bool = True
     """False when one could not be loaded, so that its metrics are not known."""
 
@@ -72,18 +73,9 @@ def check_evaluators(
         checked.metrics.update(declared)
         if not declared:
             checked.open_names.add(name)
-        if "judge" in definition.requires:
+        if "judge" in definition.requires and not ref.judge:
             checked.needs_judge.append(name)
     return replace(checked, complete=complete)
-
-
-def metrics_of(definition: Definition, name: str) -> dict[str, MetricSpec]:
-    """The declared outputs by metric: the evaluator's name for the primary one, `name.output` for the others."""
-    outputs = definition.outputs
-    primary = definition.name if any(spec.name == definition.name for spec in outputs) else ""
-    if not primary and len(outputs) == 1:
-        primary = outputs[0].name
-    return {name if spec.name == primary else f"{name}.{spec.name}": spec for spec in outputs}
 
 
 def _checked_one(part: Part, ref: EvaluatorRef) -> Definition | None:

@@ -6,13 +6,14 @@ A gate that can never fail or never pass is worse than none, because people rely
 from math import isclose
 
 from evalsi.core.errors import EvalsiError, suggestion
+from evalsi.documents.part import Part
+from evalsi.documents.placed_tree import PlacedTree
 from evalsi.evaluators.catalog import load
+from evalsi.evaluators.metric_names import metrics_of
 from evalsi.run.gates.condition import GateCondition
 from evalsi.run.gates.figure_ask import RUN_STATS, SHARES, FigureAsk, ask_of, split_metric
-from evalsi.run.spec.check_evaluators import CheckedEvaluators, metrics_of
+from evalsi.run.spec.check_evaluators import CheckedEvaluators
 from evalsi.run.spec.check_limits import check_baseline
-from evalsi.run.spec.placed_tree import PlacedTree
-from evalsi.run.spec.scope import Part
 from evalsi.schema import Gate, GateStat, MetricSpec, RunSpec, ScoreType
 from evalsi.schema.thorough_reader import MOST_PROBLEMS
 

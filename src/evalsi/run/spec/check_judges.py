@@ -1,7 +1,7 @@
 """The checks of judges: known providers, names of variables, and that whoever is named exists."""
 
-from evalsi.run.spec.placed_tree import PlacedTree
-from evalsi.run.spec.scope import Part
+from evalsi.documents.part import Part
+from evalsi.documents.placed_tree import PlacedTree
 from evalsi.schema import JudgeSpec, RunSpec
 
 __all__ = ["PROVIDERS", "check_judges"]
@@ -17,7 +17,8 @@ def check_judges(tree: PlacedTree, spec: RunSpec) -> list[str]:
     names = list(spec.judges)
     for name, judge in spec.judges.items():
         _check(Part(tree, "spec.judges").below(name), judge)
-    if names and spec.judge and spec.judge not in names:
+    provider, _, model = spec.judge.partition("/")
+    if names and spec.judge and spec.judge not in names and not (model and provider in PROVIDERS):
         Part(tree, "spec").one_of("judge", spec.judge, names)
     return names
 

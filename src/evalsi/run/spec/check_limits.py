@@ -3,15 +3,15 @@
 from collections.abc import Collection
 
 from evalsi.core.errors import InvalidSpecError
+from evalsi.documents.part import Part
+from evalsi.documents.placed_tree import PlacedTree
 from evalsi.run.gates.baseline import baseline_reference
-from evalsi.run.spec.placed_tree import PlacedTree
-from evalsi.run.spec.scope import Part
 from evalsi.schema import RunSpec
 
 __all__ = ["MAX_TRIALS", "check_limits"]
 
 MAX_TRIALS = 10_000
-_SINKS = ("json", "html", "markdown", "junit", "csv")
+_FILES = ("json", "html", "markdown", "junit", "csv")
 
 
 def check_limits(tree: PlacedTree, spec: RunSpec, wrong: Collection[str]) -> None:
@@ -48,9 +48,16 @@ def check_baseline(part: Part, name: str, text: str) -> None:
 
 def _check_sinks(part: Part, spec: RunSpec) -> None:
     paths: dict[str, int] = {}
+    names: set[str] = set()
     for index, sink in enumerate(spec.sinks):
         here = part.below("sinks").below(index)
-        path = next((value for name in _SINKS if (value := getattr(sink, name)) is not None), None)
+        path = next((value for name in _FILES if (value := getattr(sink, name)) is not None), None)
+        if sink.name is not None:
+            if not sink.name:
+                here.say("", "names no sink")
+            elif sink.name in names:
+                here.say("", f"is {sink.name!r} once more")
+            names.add(sink.name)
         if path is None:
             continue
         if not path:

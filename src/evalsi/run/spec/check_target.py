@@ -3,9 +3,9 @@
 import re
 
 from evalsi.core.errors import EvalsiError
+from evalsi.documents.part import Part
+from evalsi.documents.placed_tree import PlacedTree
 from evalsi.judges.prompt import Template
-from evalsi.run.spec.placed_tree import PlacedTree
-from evalsi.run.spec.scope import Part
 from evalsi.schema import AgentTarget, CommandTarget, RunSpec, Target
 
 __all__ = ["CONNECTORS", "check_target"]

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 from evalsi.core.errors import InvalidSpecError
-from evalsi.run.spec.placed_tree import PlacedTree, below
-from evalsi.run.spec.yaml_tree import read_yaml
+from evalsi.documents.placed_tree import PlacedTree, below
+from evalsi.documents.yaml_tree import read_yaml
 from evalsi.schema.field import Field, fields_of
 from evalsi.schema.schema_error import unknown_field
 
@@ -33,7 +33,7 @@ def apply_overrides(tree: PlacedTree, overrides: Sequence[str]) -> None:
     """Applies each `path=value` in order; a wrong one becomes a problem of the tree.
 
     A path that does not begin in the envelope begins in `spec`: `trials=3` is `spec.trials=3`. `gates[+]` is one more gate.
-    The value is read as YAML.
+    The value is read as YAML, and for a field that is a text as it stands.
     """
     if not isinstance(tree.value, dict):
         return
@@ -66,12 +66,29 @@ def _apply(tree: PlacedTree, override: str) -> None:
             key = len(cast("list[Any]", container))
         path = below(path, key)
         if position == len(keys) - 1:
-            _put(container, key, value)
+            _put(container, key, _as_text(written, value) if _takes_text(place, key) else value)
         else:
             container = _below(container, key, keys[position + 1], path, flag)
         place = inner
     tree.overridden[path] = flag
     _forget(tree, path)
+
+
+def _takes_text(place: _Place, key: str | int) -> bool:
+    """Whether what stands at `key` is a text and nothing else: then a version 2 needs no quotes, which shells take away."""
+    field = place.field
+    if place.message:
+        field = next((each for each in fields_of(place.message) if key in (each.name, each.json_name)), None)
+        if field is not None and field.shape in ("list", "map"):
+            return False
+    return field is not None and field.kind == "string"
+
+
+def _as_text(written: str, value: Any) -> Any:
+    """The value as it was written where YAML took it for a number, a truth value or a date."""
+    if value is None or isinstance(value, (str, list, dict)):
+        return cast("Any", value)
+    return written.strip()
 
 
 def _read(written: str, flag: str) -> Any:

@@ -12,7 +12,12 @@ from typing import Any, cast
 
 import msgspec
 
-from evalsi.core.errors import InvalidSpecError, NotFoundError
+from evalsi.core.errors import InvalidSpecError
+from evalsi.documents.document_file import DocumentKind, listed, read_file
+from evalsi.documents.json_tree import read_json
+from evalsi.documents.placed_tree import PlacedTree
+from evalsi.documents.spelling import as_written, first_spelling, worded
+from evalsi.documents.yaml_tree import plain_value
 from evalsi.run.spec.check_dataset import check_dataset
 from evalsi.run.spec.check_envelope import API_VERSIONS, check_envelope
 from evalsi.run.spec.check_evaluators import CheckedEvaluators, check_evaluators
@@ -20,22 +25,21 @@ from evalsi.run.spec.check_gates import check_gates
 from evalsi.run.spec.check_judges import check_judges
 from evalsi.run.spec.check_limits import check_limits
 from evalsi.run.spec.check_target import check_target
-from evalsi.run.spec.json_tree import read_json
 from evalsi.run.spec.override import apply_overrides
-from evalsi.run.spec.placed_tree import PlacedTree
-from evalsi.run.spec.spelling import as_written, first_spelling, worded
+from evalsi.run.spec.own_judge import HOW_TO_NAME, with_own_judge
 from evalsi.run.spec.substitute import substitute
-from evalsi.run.spec.yaml_tree import plain_value, read_yaml
 from evalsi.schema import EvalRun, RunMetadata, RunSpec
 from evalsi.schema.json_schema import json_schema
 from evalsi.schema.thorough_reader import read_thoroughly
 
-__all__ = ["MAX_BYTES", "RunDocument", "kept_run_spec", "read_run_spec", "run_spec_schema"]
+__all__ = ["RunDocument", "kept_run_spec", "read_run_spec", "run_spec_schema"]
 
-MAX_BYTES = 32 << 20
-"""Longest spec that is read; records belong into a file of their own."""
-MAX_PROBLEMS = 50
-"""Mistakes that are listed; a file that has more is no run spec."""
+DOCUMENT = DocumentKind(
+    what="run spec",
+    page="docs/reference/run-spec.md",
+    example="run.yaml",
+    remedy="put the records into a file: dataset.path",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +81,8 @@ def read_run_spec(
         NotFoundError: there is no such file.
         InvalidSpecError: the spec is wrong; `problems` holds every mistake, each with its place.
     """
-    text, name, folder = _text_of(source)
-    tree = _tree_of(text, name)
+    file = read_file(source, DOCUMENT)
+    tree, name, folder = file.tree, file.name, file.folder
     if type(tree.value) is not dict:
         raise InvalidSpecError.of([*tree.problems, InvalidSpecError("a run spec is a mapping", where=name)][:1])
     _expand(tree)
@@ -91,10 +95,11 @@ def read_run_spec(
         if mistake.path in tree.unresolved:
             continue
         unknown = mistake.problem.startswith(("unknown field", f"{mistake.path} is given twice"))
-        tree.add(mistake.path, worded(tree, mistake), at_key=unknown)
+        is_judge = first_spelling(tree, "spec.judge") == mistake.path
+        tree.add(mistake.path, worded(tree, mistake), hint=HOW_TO_NAME if is_judge else None, at_key=unknown)
     checked = _check(tree, run, wrong, folder)
     if tree.problems:
-        raise InvalidSpecError.of(_listed(tree.problems, name))
+        raise listed(tree.problems, name)
     spec = run.spec or RunSpec()
     return RunDocument(
         run=_completed(run, checked.refs, spec), source=name, folder=folder, evaluators=checked, tree=tree
@@ -117,7 +122,7 @@ def kept_run_spec(run: EvalRun, *, name: str, folder: Path) -> RunDocument:
     tree = read_json(msgspec.json.encode(_without_zeros(checked_run)).decode(), name)
     checked = _check(tree, checked_run, set(), folder)
     if tree.problems:
-        raise InvalidSpecError.of(_in_order(tree.problems)[:MAX_PROBLEMS])
+        raise listed(tree.problems, name)
     return RunDocument(run=run, source=name, folder=folder, evaluators=checked, tree=tree)
 
 
@@ -163,57 +168,9 @@ def _completed(run: EvalRun, refs: list[Any], spec: RunSpec) -> EvalRun:
     metadata = run.metadata
     if metadata is not None and not metadata.project and "evals.si/project" in metadata.labels:
         metadata = msgspec.structs.replace(metadata, project=metadata.labels["evals.si/project"])
-    return msgspec.structs.replace(run, metadata=metadata, spec=msgspec.structs.replace(spec, evaluators=refs))
-
-
-def _text_of(source: Path | str) -> tuple[str, str, Path]:
-    if isinstance(source, str) and "\n" not in source and source.endswith((".yaml", ".yml", ".json")):
-        source = Path(source)
-    if isinstance(source, str):
-        raw, name, folder = source.encode("utf-8", "surrogatepass"), "<text>", Path()
-    else:
-        name, folder = str(source), source.parent
-        if source.is_dir():
-            raise NotFoundError(
-                f"{name} is a folder, not a run spec", hint=f"name a file in it, e.g. {source / 'run.yaml'}"
-            )
-        try:
-            with source.open("rb") as file:
-                raw = file.read(MAX_BYTES + 1)
-        except FileNotFoundError:
-            raise NotFoundError(f"there is no file {name!r}", hint=_nearest_file(source)) from None
-        except OSError as error:
-            raise NotFoundError(f"{name} cannot be read: {error.strerror or error}") from None
-    if len(raw) > MAX_BYTES:
-        raise InvalidSpecError(
-            f"the spec is larger than {MAX_BYTES >> 20} MiB",
-            where=name,
-            hint="put the records into a file: dataset.path",
-        )
-    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    try:
-        text = raw.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        column = error.start - raw.rfind(b"\n", 0, error.start)
-        raise InvalidSpecError(
-            f"the file is not UTF-8: byte 0x{raw[error.start]:02x}", where=f"{name}:{line}:{column}"
-        ) from None
-    return text.replace("\r\n", "\n").replace("\r", "\n"), name, folder
-
-
-def _tree_of(text: str, name: str) -> PlacedTree:
-    """JSON where the file says so or the text can be nothing else, YAML otherwise."""
-    if not text.strip():
-        raise InvalidSpecError("the file is empty", where=name, hint="see docs/reference/run-spec.md for an example")
-    if name.endswith(".json"):
-        return read_json(text, name)
-    if text.lstrip().startswith("{"):
-        try:
-            return read_json(text, name)
-        except InvalidSpecError:
-            return read_yaml(text, name)
-    return read_yaml(text, name)
+    return msgspec.structs.replace(
+        run, metadata=metadata, spec=with_own_judge(msgspec.structs.replace(spec, evaluators=refs))
+    )
 
 
 def _expand(tree: PlacedTree) -> None:
@@ -238,35 +195,3 @@ def _typed(tree: PlacedTree) -> Any:
     """The values with texts from environment variables read as the schema wants them: `stream: ${STREAM}`."""
     value: Any = tree.value
     return as_written(tree, value, "EvalRun", "", plain_value) if tree.substituted else value
-
-
-def _nearest_file(path: Path) -> str | None:
-    from evalsi.core.errors import suggestion
-
-    try:
-        names = [each.name for each in path.parent.iterdir() if each.suffix in (".yaml", ".yml", ".json")]
-    except OSError:
-        return f"there is no folder {str(path.parent)!r}"
-    near = suggestion(path.name, names)
-    return near if near is not None else "see docs/reference/run-spec.md for an example"
-
-
-def _listed(problems: list[InvalidSpecError], name: str) -> list[InvalidSpecError]:
-    """The first `MAX_PROBLEMS` in the order of the file, and how many more there are."""
-    ordered = _in_order(problems)
-    more = len(ordered) - MAX_PROBLEMS
-    rest = [InvalidSpecError(f"at least {more} more mistakes are not listed", where=name)] if more > 0 else []
-    return [*ordered[:MAX_PROBLEMS], *rest]
-
-
-def _in_order(problems: list[InvalidSpecError]) -> list[InvalidSpecError]:
-    """By place, each mistake once."""
-
-    def place(problem: InvalidSpecError) -> tuple[int, int]:
-        parts = (problem.where or "").rsplit(":", 2)
-        if len(parts) == 3 and parts[1].isdecimal() and parts[2].isdecimal():
-            return int(parts[1]), int(parts[2])
-        return 0, 0
-
-    unique = {(problem.where, problem.message): problem for problem in problems}
-    return sorted(unique.values(), key=place)

@@ -29,10 +29,13 @@ def served_spec(spec: RunSpec, root: Path) -> RunSpec:
                 where=f"spec.evaluators[{place}].ref",
                 hint="name one of the catalog, or install a plugin on the server",
             )
-    if spec.sinks:
-        raise InvalidSpecError(
-            "a server writes no files for a run", where="spec.sinks", hint="read the results with ListRunResults"
-        )
+    for place, sink in enumerate(spec.sinks):
+        if sink.name is None:
+            raise InvalidSpecError(
+                "a server writes no files for a run",
+                where=f"spec.sinks[{place}]",
+                hint="read the results with ListRunResults, or name a sink of the server",
+            )
     _refuse_files("spec.baseline", spec.baseline)
     for place, gate in enumerate(spec.gates):
         _refuse_files(f"spec.gates[{place}].baseline", gate.baseline)

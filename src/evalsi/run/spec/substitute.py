@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from evalsi.core.errors import suggestion
-from evalsi.run.spec.placed_tree import PlacedTree, below
+from evalsi.documents.placed_tree import PlacedTree, below
 
 __all__ = ["looks_secret", "substitute"]
 

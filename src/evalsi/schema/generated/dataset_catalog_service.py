@@ -155,6 +155,8 @@ class ListDatasetVersionsRequest(msgspec.Struct, frozen=True, kw_only=True, omit
     """Most versions in one answer; 0 for 50."""
     page_token: str = ""
     """What the answer before gave as its `next_page_token`; empty for the first page."""
+    search: str = ""
+    """A part of the name, in any case; empty for any."""
 
 
 class ListDatasetVersionsResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True):
@@ -329,6 +331,10 @@ class UploadDatasetVersionResponse(msgspec.Struct, frozen=True, kw_only=True, om
     """What a spec names it by."""
     existed: bool = False
     """True when a version of this content was there already; it is the one given."""
+    path: str = ""
+    """The version as a spec may write it in place of a path: name@version."""
+    records: Int64 = 0
+    """How many records it has."""
 
 
 class FetchDatasetVersionRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

@@ -20,23 +20,36 @@ if TYPE_CHECKING:
         APIKey,
         AgentBudget,
         AgentTarget,
+        Alert,
+        AlertState,
+        ApplyPolicyRequest,
+        ApplyPolicyResponse,
         ArchiveRunRequest,
         ArchiveRunResponse,
         AuditEvent,
+        BackfillPolicyRequest,
+        BackfillPolicyResponse,
         BoundRunEvaluator,
         Budget,
         BuiltinHarness,
         CLIAgent,
         CancelRunRequest,
         CancelRunResponse,
+        CaptureFailureRequest,
+        CaptureFailureResponse,
+        CascadeStage,
         Checker,
         CommandHarness,
         CommandTarget,
         CompareRunsRequest,
         CompareRunsResponse,
+        CompareTrafficRequest,
+        CompareTrafficResponse,
         ConfidenceInterval,
         Content,
         ContextManagement,
+        CountTracesRequest,
+        CountTracesResponse,
         CreateAPIKeyRequest,
         CreateAPIKeyResponse,
         CreateBindingRequest,
@@ -60,10 +73,16 @@ if TYPE_CHECKING:
         DatasetVersionRef,
         DeleteBindingRequest,
         DeleteBindingResponse,
+        DeleteFailureRequest,
+        DeleteFailureResponse,
+        DeletePolicyRequest,
+        DeletePolicyResponse,
         DeleteRoleRequest,
         DeleteRoleResponse,
         DeleteRunRequest,
         DeleteRunResponse,
+        DeleteTracesRequest,
+        DeleteTracesResponse,
         DiffDatasetVersionsRequest,
         DiffDatasetVersionsResponse,
         Environment,
@@ -79,8 +98,15 @@ if TYPE_CHECKING:
         EvaluatorExample,
         EvaluatorManifest,
         EvaluatorRef,
+        ExportFailuresRequest,
+        ExportFailuresResponse,
+        ExportRunRequest,
+        ExportRunResponse,
         ExternalHarness,
+        FailureCase,
+        FailureEvent,
         FailureSelection,
+        Feedback,
         FetchDatasetVersionRequest,
         FetchDatasetVersionResponse,
         FewShotExample,
@@ -88,10 +114,18 @@ if TYPE_CHECKING:
         GateResult,
         GetDatasetVersionRequest,
         GetDatasetVersionResponse,
+        GetFailureRequest,
+        GetFailureResponse,
+        GetPolicyStatsRequest,
+        GetPolicyStatsResponse,
         GetRecordEvidenceRequest,
         GetRecordEvidenceResponse,
         GetRunRequest,
         GetRunResponse,
+        GetSessionRequest,
+        GetSessionResponse,
+        GetTraceRequest,
+        GetTraceResponse,
         GitState,
         HTTPAgent,
         Harness,
@@ -117,8 +151,14 @@ if TYPE_CHECKING:
         ListDatasetVersionsResponse,
         ListEvaluatorsRequest,
         ListEvaluatorsResponse,
+        ListFailureEventsRequest,
+        ListFailureEventsResponse,
+        ListFailuresRequest,
+        ListFailuresResponse,
         ListPermissionsRequest,
         ListPermissionsResponse,
+        ListPoliciesRequest,
+        ListPoliciesResponse,
         ListProjectsRequest,
         ListProjectsResponse,
         ListRolesRequest,
@@ -127,6 +167,10 @@ if TYPE_CHECKING:
         ListRunResultsResponse,
         ListRunsRequest,
         ListRunsResponse,
+        ListScoresRequest,
+        ListScoresResponse,
+        ListTracesRequest,
+        ListTracesResponse,
         MCPAgent,
         MCPOAuth,
         MCPServer,
@@ -134,12 +178,23 @@ if TYPE_CHECKING:
         Message,
         Messages,
         MetricComparison,
+        MetricDrift,
         MetricSpec,
         MetricSummaries,
         MetricSummary,
+        MetricWindow,
         MockTool,
         Observation,
+        OnlineEvalPolicy,
         Permission,
+        PluginDescribeRequest,
+        PluginDescribeResponse,
+        PluginEvaluateRequest,
+        PluginEvaluateResponse,
+        PolicyBudget,
+        PolicyResults,
+        PolicyStats,
+        PolicyView,
         Pricing,
         Principal,
         Progress,
@@ -147,6 +202,7 @@ if TYPE_CHECKING:
         ProjectAccess,
         PromoteResultsRequest,
         PromoteResultsResponse,
+        Promotion,
         Provenance,
         PublishDatasetVersionRequest,
         PublishDatasetVersionResponse,
@@ -163,6 +219,8 @@ if TYPE_CHECKING:
         ResumeRunResponse,
         ReviewDatasetVersionRequest,
         ReviewDatasetVersionResponse,
+        ReviewFailureRequest,
+        ReviewFailureResponse,
         RevokeAPIKeyRequest,
         RevokeAPIKeyResponse,
         Reward,
@@ -181,32 +239,79 @@ if TYPE_CHECKING:
         RunProvenance,
         RunRecordEvidence,
         RunSpec,
+        Sampling,
+        SandboxCreateRequest,
+        SandboxCreateResponse,
+        SandboxDeleteSnapshotRequest,
+        SandboxDeleteSnapshotResponse,
+        SandboxDestroyRequest,
+        SandboxDestroyResponse,
+        SandboxEgressEvent,
+        SandboxExecRequest,
+        SandboxExecResponse,
+        SandboxExecResult,
+        SandboxFile,
+        SandboxNetworkPolicy,
         SandboxPolicy,
+        SandboxProbeRequest,
+        SandboxProbeResponse,
+        SandboxPythonRun,
+        SandboxReadFilesRequest,
+        SandboxReadFilesResponse,
+        SandboxRenewRequest,
+        SandboxRenewResponse,
+        SandboxResources,
+        SandboxRestoreRequest,
+        SandboxRestoreResponse,
+        SandboxRunPythonRequest,
+        SandboxRunPythonResponse,
+        SandboxRungStatus,
+        SandboxServiceStatus,
+        SandboxSnapshotRequest,
+        SandboxSnapshotResponse,
+        SandboxSpec,
+        SandboxStatsRequest,
+        SandboxStatsResponse,
+        SandboxWriteFilesRequest,
+        SandboxWriteFilesResponse,
         Scheduling,
         Score,
         ScoreRewardsRequest,
         ScoreRewardsResponse,
         Sink,
+        SinkState,
         SliceRow,
         SliceRunsRequest,
         SliceRunsResponse,
         Step,
+        SubmitFeedbackRequest,
+        SubmitFeedbackResponse,
         SummaryOptions,
         TabularRow,
         Target,
         TaskCheck,
         Tensor,
+        TestPolicyRequest,
+        TestPolicyResponse,
         Thinking,
         ToolCall,
         ToolDefinition,
         ToolFault,
         Tools,
+        TraceFacet,
+        TraceFilter,
         TraceProvenance,
         TraceQuery,
+        TraceScores,
+        TraceSummary,
+        TrafficComparison,
+        TrafficSlice,
         Trajectory,
         TrialAdvice,
         TrialVariance,
         Unpinned,
+        UpdateFailureRequest,
+        UpdateFailureResponse,
         UpdateRoleRequest,
         UpdateRoleResponse,
         UploadDatasetVersionRequest,
@@ -217,9 +322,1091 @@ if TYPE_CHECKING:
         VerifyAuditLogResponse,
         WatchRunRequest,
         WatchRunResponse,
+        WatchTracesRequest,
+        WatchTracesResponse,
         WhoAmIRequest,
         WhoAmIResponse,
     )
+
+
+def rest_Record(m: Record) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+        "context": [rest_Content(v) for v in m.context],
+        "metadata": m.metadata,
+        "notes": m.notes,
+        "stopReason": m.stop_reason,
+    }
+    v = m.input
+    if v is not None:
+        d["input"] = rest_Content(v)
+    v = m.output
+    if v is not None:
+        d["output"] = rest_Content(v)
+    v = m.reference
+    if v is not None:
+        d["reference"] = rest_Content(v)
+    v = m.trajectory
+    if v is not None:
+        d["trajectory"] = rest_Trajectory(v)
+    v = m.usage
+    if v is not None:
+        d["usage"] = rest_Usage(v)
+    v = m.provenance
+    if v is not None:
+        d["provenance"] = rest_Provenance(v)
+    v = m.check
+    if v is not None:
+        d["check"] = rest_TaskCheck(v)
+    return d
+
+
+def file_Record(m: Record) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    v = m.input
+    if v is not None:
+        d["input"] = file_Content(v)
+    v = m.output
+    if v is not None:
+        d["output"] = file_Content(v)
+    v = m.reference
+    if v is not None:
+        d["reference"] = file_Content(v)
+    if m.context:
+        d["context"] = [file_Content(v) for v in m.context]
+    v = m.trajectory
+    if v is not None:
+        d["trajectory"] = file_Trajectory(v)
+    v = m.usage
+    if v is not None:
+        d["usage"] = file_Usage(v)
+    if m.metadata:
+        d["metadata"] = m.metadata
+    v = m.provenance
+    if v is not None:
+        d["provenance"] = file_Provenance(v)
+    v = m.check
+    if v is not None:
+        d["check"] = file_TaskCheck(v)
+    if m.notes:
+        d["notes"] = m.notes
+    if m.stop_reason:
+        d["stop_reason"] = m.stop_reason
+    return d
+
+
+def rest_TaskCheck(m: TaskCheck) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "passed": m.passed,
+        "details": m.details,
+        "tests": m.tests,
+        "error": m.error,
+    }
+    v = m.score
+    if v is not None:
+        d["score"] = v
+    return d
+
+
+def file_TaskCheck(m: TaskCheck) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["passed"] = m.passed
+    v = m.score
+    if v is not None:
+        d["score"] = v
+    if m.details:
+        d["details"] = m.details
+    if m.tests:
+        d["tests"] = m.tests
+    if m.error:
+        d["error"] = m.error
+    return d
+
+
+def rest_Content(m: Content) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.text
+    if v is not None:
+        d["text"] = v
+    v = m.messages
+    if v is not None:
+        d["messages"] = rest_Messages(v)
+    v = m.json
+    if v is not UNSET:
+        d["json"] = v
+    v = m.row
+    if v is not None:
+        d["row"] = rest_TabularRow(v)
+    v = m.tensor
+    if v is not None:
+        d["tensor"] = rest_Tensor(v)
+    v = m.media
+    if v is not None:
+        d["media"] = rest_MediaRef(v)
+    return d
+
+
+def file_Content(m: Content) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.text
+    if v is not None:
+        d["text"] = v
+    v = m.messages
+    if v is not None:
+        d["messages"] = file_Messages(v)
+    v = m.json
+    if v is not UNSET:
+        d["json"] = v
+    v = m.row
+    if v is not None:
+        d["row"] = file_TabularRow(v)
+    v = m.tensor
+    if v is not None:
+        d["tensor"] = file_Tensor(v)
+    v = m.media
+    if v is not None:
+        d["media"] = file_MediaRef(v)
+    return d
+
+
+def rest_Messages(m: Messages) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "messages": [rest_Message(v) for v in m.messages],
+    }
+    return d
+
+
+def file_Messages(m: Messages) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.messages:
+        d["messages"] = [file_Message(v) for v in m.messages]
+    return d
+
+
+def rest_Message(m: Message) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "role": m.role,
+        "content": m.content,
+        "toolCalls": [rest_ToolCall(v) for v in m.tool_calls],
+        "toolCallId": m.tool_call_id,
+        "name": m.name,
+    }
+    return d
+
+
+def file_Message(m: Message) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.role:
+        d["role"] = m.role
+    if m.content:
+        d["content"] = m.content
+    if m.tool_calls:
+        d["tool_calls"] = [file_ToolCall(v) for v in m.tool_calls]
+    if m.tool_call_id:
+        d["tool_call_id"] = m.tool_call_id
+    if m.name:
+        d["name"] = m.name
+    return d
+
+
+def rest_ToolCall(m: ToolCall) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+        "name": m.name,
+        "arguments": m.arguments,
+    }
+    return d
+
+
+def file_ToolCall(m: ToolCall) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    if m.name:
+        d["name"] = m.name
+    if m.arguments:
+        d["arguments"] = m.arguments
+    return d
+
+
+def rest_TabularRow(m: TabularRow) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "features": m.features,
+        "probabilities": m.probabilities,
+    }
+    v = m.prediction
+    if v is not UNSET:
+        d["prediction"] = v
+    return d
+
+
+def file_TabularRow(m: TabularRow) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.features:
+        d["features"] = m.features
+    v = m.prediction
+    if v is not UNSET:
+        d["prediction"] = v
+    if m.probabilities:
+        d["probabilities"] = m.probabilities
+    return d
+
+
+def rest_Tensor(m: Tensor) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "shape": m.shape,
+        "dtype": m.dtype,
+        "data": b64encode(m.data).decode("ascii"),
+    }
+    return d
+
+
+def file_Tensor(m: Tensor) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.shape:
+        d["shape"] = m.shape
+    if m.dtype:
+        d["dtype"] = m.dtype
+    if m.data:
+        d["data"] = b64encode(m.data).decode("ascii")
+    return d
+
+
+def rest_MediaRef(m: MediaRef) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "uri": m.uri,
+        "mediaType": m.media_type,
+    }
+    return d
+
+
+def file_MediaRef(m: MediaRef) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.uri:
+        d["uri"] = m.uri
+    if m.media_type:
+        d["media_type"] = m.media_type
+    return d
+
+
+def rest_Trajectory(m: Trajectory) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "traceId": m.trace_id,
+        "sessionId": m.session_id,
+        "steps": [rest_Step(v) for v in m.steps],
+    }
+    return d
+
+
+def file_Trajectory(m: Trajectory) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.trace_id:
+        d["trace_id"] = m.trace_id
+    if m.session_id:
+        d["session_id"] = m.session_id
+    if m.steps:
+        d["steps"] = [file_Step(v) for v in m.steps]
+    return d
+
+
+def rest_Step(m: Step) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "spanId": m.span_id,
+        "parentSpanId": m.parent_span_id,
+        "type": m.type.proto_name,
+        "name": m.name,
+        "error": m.error,
+        "attributes": m.attributes,
+    }
+    v = m.input
+    if v is not None:
+        d["input"] = rest_Content(v)
+    v = m.output
+    if v is not None:
+        d["output"] = rest_Content(v)
+    v = m.start_time
+    if v is not None:
+        d["startTime"] = timestamp_text(v)
+    v = m.end_time
+    if v is not None:
+        d["endTime"] = timestamp_text(v)
+    v = m.usage
+    if v is not None:
+        d["usage"] = rest_Usage(v)
+    v = m.duration
+    if v is not None:
+        d["duration"] = duration_text(v)
+    return d
+
+
+def file_Step(m: Step) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.span_id:
+        d["span_id"] = m.span_id
+    if m.parent_span_id:
+        d["parent_span_id"] = m.parent_span_id
+    if m.type.number:
+        d["type"] = m.type.value
+    if m.name:
+        d["name"] = m.name
+    v = m.input
+    if v is not None:
+        d["input"] = file_Content(v)
+    v = m.output
+    if v is not None:
+        d["output"] = file_Content(v)
+    v = m.start_time
+    if v is not None:
+        d["start_time"] = timestamp_text(v)
+    v = m.end_time
+    if v is not None:
+        d["end_time"] = timestamp_text(v)
+    v = m.usage
+    if v is not None:
+        d["usage"] = file_Usage(v)
+    if m.error:
+        d["error"] = m.error
+    if m.attributes:
+        d["attributes"] = m.attributes
+    v = m.duration
+    if v is not None:
+        d["duration_ms"] = milliseconds(v)
+    return d
+
+
+def rest_Usage(m: Usage) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "cached": m.cached,
+        "unpricedRequests": m.unpriced_requests,
+    }
+    v = m.input_tokens
+    if v is not None:
+        d["inputTokens"] = v
+    v = m.output_tokens
+    if v is not None:
+        d["outputTokens"] = v
+    v = m.cost_usd
+    if v is not None:
+        d["costUsd"] = v
+    v = m.latency
+    if v is not None:
+        d["latency"] = duration_text(v)
+    v = m.cached_input_tokens
+    if v is not None:
+        d["cachedInputTokens"] = v
+    v = m.cache_write_tokens
+    if v is not None:
+        d["cacheWriteTokens"] = v
+    v = m.reasoning_tokens
+    if v is not None:
+        d["reasoningTokens"] = v
+    v = m.cached_cost_usd
+    if v is not None:
+        d["cachedCostUsd"] = v
+    v = m.requests
+    if v is not None:
+        d["requests"] = v
+    return d
+
+
+def file_Usage(m: Usage) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.input_tokens
+    if v is not None:
+        d["input_tokens"] = v
+    v = m.output_tokens
+    if v is not None:
+        d["output_tokens"] = v
+    v = m.cost_usd
+    if v is not None:
+        d["cost_usd"] = v
+    v = m.latency
+    if v is not None:
+        d["latency_ms"] = milliseconds(v)
+    v = m.cached_input_tokens
+    if v is not None:
+        d["cached_input_tokens"] = v
+    v = m.cache_write_tokens
+    if v is not None:
+        d["cache_write_tokens"] = v
+    v = m.reasoning_tokens
+    if v is not None:
+        d["reasoning_tokens"] = v
+    d["cached"] = m.cached
+    v = m.cached_cost_usd
+    if v is not None:
+        d["cached_cost_usd"] = v
+    v = m.requests
+    if v is not None:
+        d["requests"] = v
+    d["unpriced_requests"] = m.unpriced_requests
+    return d
+
+
+def rest_Provenance(m: Provenance) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = rest_RunProvenance(v)
+    v = m.trace
+    if v is not None:
+        d["trace"] = rest_TraceProvenance(v)
+    v = m.isolation
+    if v is not None:
+        d["isolation"] = rest_IsolationReport(v)
+    return d
+
+
+def file_Provenance(m: Provenance) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.run
+    if v is not None:
+        d["run"] = file_RunProvenance(v)
+    v = m.trace
+    if v is not None:
+        d["trace"] = file_TraceProvenance(v)
+    v = m.isolation
+    if v is not None:
+        d["isolation"] = file_IsolationReport(v)
+    return d
+
+
+def rest_RunProvenance(m: RunProvenance) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "runId": m.run_id,
+        "taskId": m.task_id,
+        "trial": m.trial,
+    }
+    return d
+
+
+def file_RunProvenance(m: RunProvenance) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.run_id:
+        d["run_id"] = m.run_id
+    if m.task_id:
+        d["task_id"] = m.task_id
+    d["trial"] = m.trial
+    return d
+
+
+def rest_TraceProvenance(m: TraceProvenance) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "traceId": m.trace_id,
+        "policyId": m.policy_id,
+    }
+    return d
+
+
+def file_TraceProvenance(m: TraceProvenance) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.trace_id:
+        d["trace_id"] = m.trace_id
+    if m.policy_id:
+        d["policy_id"] = m.policy_id
+    return d
+
+
+def rest_IsolationReport(m: IsolationReport) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "driver": m.driver,
+        "level": m.level.proto_name,
+        "enforcement": m.enforcement.proto_name,
+        "notes": m.notes,
+        "limits": m.limits,
+    }
+    return d
+
+
+def file_IsolationReport(m: IsolationReport) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.driver:
+        d["driver"] = m.driver
+    if m.level.number:
+        d["level"] = m.level.value
+    if m.enforcement.number:
+        d["enforcement"] = m.enforcement.value
+    if m.notes:
+        d["notes"] = m.notes
+    if m.limits:
+        d["limits"] = m.limits
+    return d
+
+
+def rest_Score(m: Score) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "explanation": m.explanation,
+        "metadata": m.metadata,
+    }
+    v = m.number
+    if v is not None:
+        d["number"] = v
+    v = m.passed
+    if v is not None:
+        d["passed"] = v
+    v = m.label
+    if v is not None:
+        d["label"] = v
+    v = m.structured
+    if v is not UNSET:
+        d["structured"] = v
+    v = m.confidence
+    if v is not None:
+        d["confidence"] = v
+    v = m.cost
+    if v is not None:
+        d["cost"] = rest_Usage(v)
+    return d
+
+
+def file_Score(m: Score) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    v = m.number
+    if v is not None:
+        d["number"] = v
+    v = m.passed
+    if v is not None:
+        d["passed"] = v
+    v = m.label
+    if v is not None:
+        d["label"] = v
+    v = m.structured
+    if v is not UNSET:
+        d["structured"] = v
+    if m.explanation:
+        d["explanation"] = m.explanation
+    v = m.confidence
+    if v is not None:
+        d["confidence"] = v
+    v = m.cost
+    if v is not None:
+        d["cost"] = file_Usage(v)
+    if m.metadata:
+        d["metadata"] = m.metadata
+    return d
+
+
+def rest_EvaluationResult(m: EvaluationResult) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "recordId": m.record_id,
+        "evaluator": m.evaluator,
+        "evaluatorRef": m.evaluator_ref,
+        "outcome": m.outcome.proto_name,
+        "scores": [rest_Score(v) for v in m.scores],
+        "reason": m.reason,
+        "trial": m.trial,
+        "errorKind": m.error_kind.proto_name,
+        "fault": m.fault.proto_name,
+        "spanId": m.span_id,
+        "sessionId": m.session_id,
+        "rawReply": m.raw_reply,
+        "detail": m.detail,
+        "warnings": m.warnings,
+        "attempts": m.attempts,
+    }
+    v = m.duration
+    if v is not None:
+        d["duration"] = duration_text(v)
+    v = m.usage
+    if v is not None:
+        d["usage"] = rest_Usage(v)
+    v = m.isolation
+    if v is not None:
+        d["isolation"] = rest_IsolationReport(v)
+    return d
+
+
+def file_EvaluationResult(m: EvaluationResult) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.record_id:
+        d["record_id"] = m.record_id
+    if m.evaluator:
+        d["evaluator"] = m.evaluator
+    if m.evaluator_ref:
+        d["evaluator_ref"] = m.evaluator_ref
+    if m.outcome.number:
+        d["outcome"] = m.outcome.value
+    if m.scores:
+        d["scores"] = [file_Score(v) for v in m.scores]
+    if m.reason:
+        d["reason"] = m.reason
+    v = m.duration
+    if v is not None:
+        d["duration_ms"] = milliseconds(v)
+    d["trial"] = m.trial
+    if m.error_kind.number:
+        d["error_kind"] = m.error_kind.value
+    if m.fault.number:
+        d["fault"] = m.fault.value
+    if m.span_id:
+        d["span_id"] = m.span_id
+    if m.session_id:
+        d["session_id"] = m.session_id
+    v = m.usage
+    if v is not None:
+        d["usage"] = file_Usage(v)
+    if m.raw_reply:
+        d["raw_reply"] = m.raw_reply
+    if m.detail:
+        d["detail"] = m.detail
+    if m.warnings:
+        d["warnings"] = m.warnings
+    d["attempts"] = m.attempts
+    v = m.isolation
+    if v is not None:
+        d["isolation"] = file_IsolationReport(v)
+    return d
+
+
+def rest_MetricSummary(m: MetricSummary) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "metric": m.metric,
+        "evaluator": m.evaluator,
+        "kind": m.kind.proto_name,
+        "n": m.n,
+        "skipped": m.skipped,
+        "errors": m.errors,
+        "labels": m.labels,
+        "total": m.total,
+        "cancelled": m.cancelled,
+        "errorKinds": m.error_kinds,
+        "skipReasons": m.skip_reasons,
+        "evaluatorRef": m.evaluator_ref,
+        "unit": m.unit,
+        "notes": m.notes,
+    }
+    v = m.mean
+    if v is not None:
+        d["mean"] = v
+    v = m.std
+    if v is not None:
+        d["std"] = v
+    v = m.ci
+    if v is not None:
+        d["ci"] = rest_ConfidenceInterval(v)
+    v = m.clusters
+    if v is not None:
+        d["clusters"] = v
+    v = m.coverage
+    if v is not None:
+        d["coverage"] = v
+    v = m.higher_is_better
+    if v is not None:
+        d["higherIsBetter"] = v
+    v = m.min
+    if v is not None:
+        d["min"] = v
+    v = m.median
+    if v is not None:
+        d["median"] = v
+    v = m.max
+    if v is not None:
+        d["max"] = v
+    v = m.trial_variance
+    if v is not None:
+        d["trialVariance"] = rest_TrialVariance(v)
+    return d
+
+
+def file_MetricSummary(m: MetricSummary) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.metric:
+        d["metric"] = m.metric
+    if m.evaluator:
+        d["evaluator"] = m.evaluator
+    if m.kind.number:
+        d["kind"] = m.kind.value
+    d["n"] = m.n
+    v = m.mean
+    if v is not None:
+        d["mean"] = v
+    v = m.std
+    if v is not None:
+        d["std"] = v
+    v = m.ci
+    if v is not None:
+        d["ci"] = file_ConfidenceInterval(v)
+    d["skipped"] = m.skipped
+    d["errors"] = m.errors
+    if m.labels:
+        d["labels"] = m.labels
+    v = m.clusters
+    if v is not None:
+        d["clusters"] = v
+    d["total"] = m.total
+    d["cancelled"] = m.cancelled
+    v = m.coverage
+    if v is not None:
+        d["coverage"] = v
+    v = m.higher_is_better
+    if v is not None:
+        d["higher_is_better"] = v
+    if m.error_kinds:
+        d["error_kinds"] = m.error_kinds
+    if m.skip_reasons:
+        d["skip_reasons"] = m.skip_reasons
+    v = m.min
+    if v is not None:
+        d["min"] = v
+    v = m.median
+    if v is not None:
+        d["median"] = v
+    v = m.max
+    if v is not None:
+        d["max"] = v
+    if m.evaluator_ref:
+        d["evaluator_ref"] = m.evaluator_ref
+    if m.unit:
+        d["unit"] = m.unit
+    if m.notes:
+        d["notes"] = m.notes
+    v = m.trial_variance
+    if v is not None:
+        d["trial_variance"] = file_TrialVariance(v)
+    return d
+
+
+def rest_TrialVariance(m: TrialVariance) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "betweenRecords": m.between_records,
+        "withinRecords": m.within_records,
+        "records": m.records,
+        "trials": m.trials,
+    }
+    v = m.intraclass_correlation
+    if v is not None:
+        d["intraclassCorrelation"] = v
+    return d
+
+
+def file_TrialVariance(m: TrialVariance) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["between_records"] = m.between_records
+    d["within_records"] = m.within_records
+    v = m.intraclass_correlation
+    if v is not None:
+        d["intraclass_correlation"] = v
+    d["records"] = m.records
+    d["trials"] = m.trials
+    return d
+
+
+def rest_ConfidenceInterval(m: ConfidenceInterval) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "low": m.low,
+        "high": m.high,
+        "level": m.level,
+        "method": m.method,
+        "resamples": m.resamples,
+    }
+    v = m.seed
+    if v is not None:
+        d["seed"] = v
+    return d
+
+
+def file_ConfidenceInterval(m: ConfidenceInterval) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["low"] = m.low
+    d["high"] = m.high
+    d["level"] = m.level
+    if m.method:
+        d["method"] = m.method
+    d["resamples"] = m.resamples
+    v = m.seed
+    if v is not None:
+        d["seed"] = v
+    return d
+
+
+def rest_EvaluatorRef(m: EvaluatorRef) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "ref": m.ref,
+        "params": m.params,
+        "name": m.name,
+        "judge": m.judge,
+    }
+    v = m.deadline
+    if v is not None:
+        d["deadline"] = duration_text(v)
+    return d
+
+
+def file_EvaluatorRef(m: EvaluatorRef) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.ref:
+        d["ref"] = m.ref
+    if m.params:
+        d["params"] = m.params
+    if m.name:
+        d["name"] = m.name
+    if m.judge:
+        d["judge"] = m.judge
+    v = m.deadline
+    if v is not None:
+        d["deadline"] = duration_text(v)
+    return d
+
+
+def rest_Requirements(m: Requirements) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "input": m.input,
+        "output": m.output,
+        "reference": m.reference,
+        "context": m.context,
+        "trajectory": m.trajectory,
+        "judge": m.judge,
+        "isolation": m.isolation.proto_name,
+        "usage": m.usage,
+        "check": m.check,
+        "metadata": m.metadata,
+    }
+    return d
+
+
+def file_Requirements(m: Requirements) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["input"] = m.input
+    d["output"] = m.output
+    d["reference"] = m.reference
+    d["context"] = m.context
+    d["trajectory"] = m.trajectory
+    d["judge"] = m.judge
+    if m.isolation.number:
+        d["isolation"] = m.isolation.value
+    d["usage"] = m.usage
+    d["check"] = m.check
+    if m.metadata:
+        d["metadata"] = m.metadata
+    return d
+
+
+def rest_MetricSpec(m: MetricSpec) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "type": m.type.proto_name,
+        "description": m.description,
+        "interval": m.interval,
+        "unit": m.unit,
+        "labels": m.labels,
+    }
+    v = m.min
+    if v is not None:
+        d["min"] = v
+    v = m.max
+    if v is not None:
+        d["max"] = v
+    v = m.higher_is_better
+    if v is not None:
+        d["higherIsBetter"] = v
+    return d
+
+
+def file_MetricSpec(m: MetricSpec) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.type.number:
+        d["type"] = m.type.value
+    v = m.min
+    if v is not None:
+        d["min"] = v
+    v = m.max
+    if v is not None:
+        d["max"] = v
+    v = m.higher_is_better
+    if v is not None:
+        d["higher_is_better"] = v
+    if m.description:
+        d["description"] = m.description
+    if m.interval:
+        d["interval"] = m.interval
+    if m.unit:
+        d["unit"] = m.unit
+    if m.labels:
+        d["labels"] = m.labels
+    return d
+
+
+def rest_Scheduling(m: Scheduling) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "pool": m.pool,
+        "batchable": m.batchable,
+        "maxBatch": m.max_batch,
+    }
+    return d
+
+
+def file_Scheduling(m: Scheduling) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.pool:
+        d["pool"] = m.pool
+    d["batchable"] = m.batchable
+    d["max_batch"] = m.max_batch
+    return d
+
+
+def rest_EvaluatorManifest(m: EvaluatorManifest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "version": m.version,
+        "description": m.description,
+        "pack": m.pack,
+        "scope": m.scope.proto_name,
+        "modalities": m.modalities,
+        "outputs": [rest_MetricSpec(v) for v in m.outputs],
+        "paramsSchema": m.params_schema,
+        "tier": m.tier,
+        "runtime": m.runtime,
+        "entryPoint": m.entry_point,
+        "distribution": m.distribution,
+        "deprecated": m.deprecated,
+    }
+    v = m.requires
+    if v is not None:
+        d["requires"] = rest_Requirements(v)
+    v = m.scheduling
+    if v is not None:
+        d["scheduling"] = rest_Scheduling(v)
+    v = m.example
+    if v is not None:
+        d["example"] = rest_EvaluatorExample(v)
+    return d
+
+
+def file_EvaluatorManifest(m: EvaluatorManifest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.version:
+        d["version"] = m.version
+    if m.description:
+        d["description"] = m.description
+    if m.pack:
+        d["pack"] = m.pack
+    if m.scope.number:
+        d["scope"] = m.scope.value
+    if m.modalities:
+        d["modalities"] = m.modalities
+    v = m.requires
+    if v is not None:
+        d["requires"] = file_Requirements(v)
+    if m.outputs:
+        d["outputs"] = [file_MetricSpec(v) for v in m.outputs]
+    if m.params_schema:
+        d["params_schema"] = m.params_schema
+    v = m.scheduling
+    if v is not None:
+        d["scheduling"] = file_Scheduling(v)
+    if m.tier:
+        d["tier"] = m.tier
+    if m.runtime:
+        d["runtime"] = m.runtime
+    if m.entry_point:
+        d["entry_point"] = m.entry_point
+    v = m.example
+    if v is not None:
+        d["example"] = file_EvaluatorExample(v)
+    if m.distribution:
+        d["distribution"] = m.distribution
+    if m.deprecated:
+        d["deprecated"] = m.deprecated
+    return d
+
+
+def rest_EvaluatorExample(m: EvaluatorExample) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "params": m.params,
+        "scores": [rest_Score(v) for v in m.scores],
+    }
+    v = m.record
+    if v is not None:
+        d["record"] = rest_Record(v)
+    return d
+
+
+def file_EvaluatorExample(m: EvaluatorExample) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.record
+    if v is not None:
+        d["record"] = file_Record(v)
+    if m.params:
+        d["params"] = m.params
+    if m.scores:
+        d["scores"] = [file_Score(v) for v in m.scores]
+    return d
+
+
+def rest_PluginDescribeRequest(m: PluginDescribeRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def file_PluginDescribeRequest(m: PluginDescribeRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def rest_PluginDescribeResponse(m: PluginDescribeResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "evaluators": [rest_EvaluatorManifest(v) for v in m.evaluators],
+    }
+    return d
+
+
+def file_PluginDescribeResponse(m: PluginDescribeResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.evaluators:
+        d["evaluators"] = [file_EvaluatorManifest(v) for v in m.evaluators]
+    return d
+
+
+def rest_PluginEvaluateRequest(m: PluginEvaluateRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "batchId": m.batch_id,
+        "evaluator": m.evaluator,
+        "params": m.params,
+        "records": [rest_Record(v) for v in m.records],
+        "judge": m.judge,
+    }
+    return d
+
+
+def file_PluginEvaluateRequest(m: PluginEvaluateRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.batch_id:
+        d["batch_id"] = m.batch_id
+    if m.evaluator:
+        d["evaluator"] = m.evaluator
+    if m.params:
+        d["params"] = m.params
+    if m.records:
+        d["records"] = [file_Record(v) for v in m.records]
+    if m.judge:
+        d["judge"] = m.judge
+    return d
+
+
+def rest_PluginEvaluateResponse(m: PluginEvaluateResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "batchId": m.batch_id,
+        "results": [rest_EvaluationResult(v) for v in m.results],
+    }
+    return d
+
+
+def file_PluginEvaluateResponse(m: PluginEvaluateResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.batch_id:
+        d["batch_id"] = m.batch_id
+    if m.results:
+        d["results"] = [file_EvaluationResult(v) for v in m.results]
+    return d
 
 
 def rest_AgentTarget(m: AgentTarget) -> dict[str, Any]:
@@ -1032,6 +2219,738 @@ def file_EnvironmentService(m: EnvironmentService) -> dict[str, Any]:
         d["depends_on"] = m.depends_on
     d["memory_mb"] = m.memory_mb
     d["cpu_millis"] = m.cpu_millis
+    return d
+
+
+def rest_SandboxProbeRequest(m: SandboxProbeRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def file_SandboxProbeRequest(m: SandboxProbeRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def rest_SandboxRungStatus(m: SandboxRungStatus) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "driver": m.driver,
+        "level": m.level.proto_name,
+        "available": m.available,
+        "reason": m.reason,
+        "warning": m.warning,
+        "limits": m.limits,
+        "remedy": m.remedy,
+    }
+    v = m.isolation
+    if v is not None:
+        d["isolation"] = rest_IsolationReport(v)
+    return d
+
+
+def file_SandboxRungStatus(m: SandboxRungStatus) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.driver:
+        d["driver"] = m.driver
+    if m.level.number:
+        d["level"] = m.level.value
+    d["available"] = m.available
+    if m.reason:
+        d["reason"] = m.reason
+    if m.warning:
+        d["warning"] = m.warning
+    v = m.isolation
+    if v is not None:
+        d["isolation"] = file_IsolationReport(v)
+    if m.limits:
+        d["limits"] = m.limits
+    if m.remedy:
+        d["remedy"] = m.remedy
+    return d
+
+
+def rest_SandboxProbeResponse(m: SandboxProbeResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "rungs": [rest_SandboxRungStatus(v) for v in m.rungs],
+        "servicesSupported": m.services_supported,
+    }
+    return d
+
+
+def file_SandboxProbeResponse(m: SandboxProbeResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.rungs:
+        d["rungs"] = [file_SandboxRungStatus(v) for v in m.rungs]
+    d["services_supported"] = m.services_supported
+    return d
+
+
+def rest_SandboxNetworkPolicy(m: SandboxNetworkPolicy) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "mode": m.mode.proto_name,
+        "allow": m.allow,
+    }
+    return d
+
+
+def file_SandboxNetworkPolicy(m: SandboxNetworkPolicy) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.mode.number:
+        d["mode"] = m.mode.value
+    if m.allow:
+        d["allow"] = m.allow
+    return d
+
+
+def rest_SandboxResources(m: SandboxResources) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "memoryMb": m.memory_mb,
+        "maxProcs": m.max_procs,
+        "maxFileMb": m.max_file_mb,
+        "cpuSeconds": m.cpu_seconds,
+        "diskMb": m.disk_mb,
+        "maxFiles": m.max_files,
+        "outputBytes": m.output_bytes,
+    }
+    v = m.wall
+    if v is not None:
+        d["wall"] = duration_text(v)
+    return d
+
+
+def file_SandboxResources(m: SandboxResources) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["memory_mb"] = m.memory_mb
+    d["max_procs"] = m.max_procs
+    d["max_file_mb"] = m.max_file_mb
+    d["cpu_seconds"] = m.cpu_seconds
+    d["disk_mb"] = m.disk_mb
+    d["max_files"] = m.max_files
+    v = m.wall
+    if v is not None:
+        d["wall"] = duration_text(v)
+    d["output_bytes"] = m.output_bytes
+    return d
+
+
+def rest_SandboxSpec(m: SandboxSpec) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "image": m.image,
+        "minIsolation": m.min_isolation,
+        "mode": m.mode,
+        "env": m.env,
+        "files": {k: b64encode(v).decode("ascii") for k, v in m.files.items()},
+        "workdir": m.workdir,
+        "readOnlyRoot": m.read_only_root,
+        "services": [rest_EnvironmentService(v) for v in m.services],
+    }
+    v = m.network
+    if v is not None:
+        d["network"] = rest_SandboxNetworkPolicy(v)
+    v = m.resources
+    if v is not None:
+        d["resources"] = rest_SandboxResources(v)
+    v = m.idle_timeout
+    if v is not None:
+        d["idleTimeout"] = duration_text(v)
+    v = m.service_lifetime
+    if v is not None:
+        d["serviceLifetime"] = duration_text(v)
+    return d
+
+
+def file_SandboxSpec(m: SandboxSpec) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.image:
+        d["image"] = m.image
+    if m.min_isolation:
+        d["min_isolation"] = m.min_isolation
+    if m.mode:
+        d["mode"] = m.mode
+    v = m.network
+    if v is not None:
+        d["network"] = file_SandboxNetworkPolicy(v)
+    v = m.resources
+    if v is not None:
+        d["resources"] = file_SandboxResources(v)
+    if m.env:
+        d["env"] = m.env
+    if m.files:
+        d["files"] = {k: b64encode(v).decode("ascii") for k, v in m.files.items()}
+    if m.workdir:
+        d["workdir"] = m.workdir
+    v = m.idle_timeout
+    if v is not None:
+        d["idle_timeout"] = duration_text(v)
+    d["read_only_root"] = m.read_only_root
+    if m.services:
+        d["services"] = [file_EnvironmentService(v) for v in m.services]
+    v = m.service_lifetime
+    if v is not None:
+        d["service_lifetime"] = duration_text(v)
+    return d
+
+
+def rest_SandboxCreateRequest(m: SandboxCreateRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.spec
+    if v is not None:
+        d["spec"] = rest_SandboxSpec(v)
+    return d
+
+
+def file_SandboxCreateRequest(m: SandboxCreateRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.spec
+    if v is not None:
+        d["spec"] = file_SandboxSpec(v)
+    return d
+
+
+def rest_SandboxCreateResponse(m: SandboxCreateResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "sandboxId": m.sandbox_id,
+        "imageDigest": m.image_digest,
+    }
+    v = m.isolation
+    if v is not None:
+        d["isolation"] = rest_IsolationReport(v)
+    v = m.idle_timeout
+    if v is not None:
+        d["idleTimeout"] = duration_text(v)
+    return d
+
+
+def file_SandboxCreateResponse(m: SandboxCreateResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.sandbox_id:
+        d["sandbox_id"] = m.sandbox_id
+    v = m.isolation
+    if v is not None:
+        d["isolation"] = file_IsolationReport(v)
+    if m.image_digest:
+        d["image_digest"] = m.image_digest
+    v = m.idle_timeout
+    if v is not None:
+        d["idle_timeout"] = duration_text(v)
+    return d
+
+
+def rest_SandboxExecRequest(m: SandboxExecRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "sandboxId": m.sandbox_id,
+        "command": m.command,
+        "stdin": b64encode(m.stdin).decode("ascii"),
+        "env": m.env,
+        "outputLimitBytes": m.output_limit_bytes,
+        "cwd": m.cwd,
+        "policy": m.policy.proto_name,
+    }
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    return d
+
+
+def file_SandboxExecRequest(m: SandboxExecRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.sandbox_id:
+        d["sandbox_id"] = m.sandbox_id
+    if m.command:
+        d["command"] = m.command
+    if m.stdin:
+        d["stdin"] = b64encode(m.stdin).decode("ascii")
+    if m.env:
+        d["env"] = m.env
+    v = m.timeout
+    if v is not None:
+        d["timeout"] = duration_text(v)
+    d["output_limit_bytes"] = m.output_limit_bytes
+    if m.cwd:
+        d["cwd"] = m.cwd
+    if m.policy.number:
+        d["policy"] = m.policy.value
+    return d
+
+
+def rest_SandboxExecResult(m: SandboxExecResult) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "outcome": m.outcome.proto_name,
+        "exitCode": m.exit_code,
+        "truncated": m.truncated,
+        "denials": m.denials,
+        "error": m.error,
+        "hasExitCode": m.has_exit_code,
+        "egress": [rest_SandboxEgressEvent(v) for v in m.egress],
+    }
+    v = m.duration
+    if v is not None:
+        d["duration"] = duration_text(v)
+    v = m.cpu_time
+    if v is not None:
+        d["cpuTime"] = duration_text(v)
+    return d
+
+
+def file_SandboxExecResult(m: SandboxExecResult) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.outcome.number:
+        d["outcome"] = m.outcome.value
+    d["exit_code"] = m.exit_code
+    v = m.duration
+    if v is not None:
+        d["duration_ms"] = milliseconds(v)
+    d["truncated"] = m.truncated
+    if m.denials:
+        d["denials"] = m.denials
+    if m.error:
+        d["error"] = m.error
+    v = m.cpu_time
+    if v is not None:
+        d["cpu_time"] = duration_text(v)
+    d["has_exit_code"] = m.has_exit_code
+    if m.egress:
+        d["egress"] = [file_SandboxEgressEvent(v) for v in m.egress]
+    return d
+
+
+def rest_SandboxExecResponse(m: SandboxExecResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.stdout
+    if v is not None:
+        d["stdout"] = b64encode(v).decode("ascii")
+    v = m.stderr
+    if v is not None:
+        d["stderr"] = b64encode(v).decode("ascii")
+    v = m.result
+    if v is not None:
+        d["result"] = rest_SandboxExecResult(v)
+    return d
+
+
+def file_SandboxExecResponse(m: SandboxExecResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.stdout
+    if v is not None:
+        d["stdout"] = b64encode(v).decode("ascii")
+    v = m.stderr
+    if v is not None:
+        d["stderr"] = b64encode(v).decode("ascii")
+    v = m.result
+    if v is not None:
+        d["result"] = file_SandboxExecResult(v)
+    return d
+
+
+def rest_SandboxFile(m: SandboxFile) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "path": m.path,
+        "content": b64encode(m.content).decode("ascii"),
+        "mode": m.mode,
+    }
+    return d
+
+
+def file_SandboxFile(m: SandboxFile) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.path:
+        d["path"] = m.path
+    if m.content:
+        d["content"] = b64encode(m.content).decode("ascii")
+    d["mode"] = m.mode
+    return d
+
+
+def rest_SandboxWriteFilesRequest(m: SandboxWriteFilesRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "sandboxId": m.sandbox_id,
+        "files": [rest_SandboxFile(v) for v in m.files],
+    }
+    return d
+
+
+def file_SandboxWriteFilesRequest(m: SandboxWriteFilesRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.sandbox_id:
+        d["sandbox_id"] = m.sandbox_id
+    if m.files:
+        d["files"] = [file_SandboxFile(v) for v in m.files]
+    return d
+
+
+def rest_SandboxWriteFilesResponse(m: SandboxWriteFilesResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def file_SandboxWriteFilesResponse(m: SandboxWriteFilesResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def rest_SandboxReadFilesRequest(m: SandboxReadFilesRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "sandboxId": m.sandbox_id,
+        "paths": m.paths,
+        "maxBytes": m.max_bytes,
+    }
+    return d
+
+
+def file_SandboxReadFilesRequest(m: SandboxReadFilesRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.sandbox_id:
+        d["sandbox_id"] = m.sandbox_id
+    if m.paths:
+        d["paths"] = m.paths
+    d["max_bytes"] = m.max_bytes
+    return d
+
+
+def rest_SandboxReadFilesResponse(m: SandboxReadFilesResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "files": [rest_SandboxFile(v) for v in m.files],
+        "missing": m.missing,
+        "truncated": m.truncated,
+    }
+    return d
+
+
+def file_SandboxReadFilesResponse(m: SandboxReadFilesResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.files:
+        d["files"] = [file_SandboxFile(v) for v in m.files]
+    if m.missing:
+        d["missing"] = m.missing
+    d["truncated"] = m.truncated
+    return d
+
+
+def rest_SandboxSnapshotRequest(m: SandboxSnapshotRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "sandboxId": m.sandbox_id,
+    }
+    return d
+
+
+def file_SandboxSnapshotRequest(m: SandboxSnapshotRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.sandbox_id:
+        d["sandbox_id"] = m.sandbox_id
+    return d
+
+
+def rest_SandboxSnapshotResponse(m: SandboxSnapshotResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "snapshotId": m.snapshot_id,
+    }
+    return d
+
+
+def file_SandboxSnapshotResponse(m: SandboxSnapshotResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.snapshot_id:
+        d["snapshot_id"] = m.snapshot_id
+    return d
+
+
+def rest_SandboxRestoreRequest(m: SandboxRestoreRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "snapshotId": m.snapshot_id,
+    }
+    v = m.network
+    if v is not None:
+        d["network"] = rest_SandboxNetworkPolicy(v)
+    return d
+
+
+def file_SandboxRestoreRequest(m: SandboxRestoreRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.snapshot_id:
+        d["snapshot_id"] = m.snapshot_id
+    v = m.network
+    if v is not None:
+        d["network"] = file_SandboxNetworkPolicy(v)
+    return d
+
+
+def rest_SandboxRestoreResponse(m: SandboxRestoreResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "sandboxId": m.sandbox_id,
+        "imageDigest": m.image_digest,
+    }
+    v = m.isolation
+    if v is not None:
+        d["isolation"] = rest_IsolationReport(v)
+    v = m.idle_timeout
+    if v is not None:
+        d["idleTimeout"] = duration_text(v)
+    return d
+
+
+def file_SandboxRestoreResponse(m: SandboxRestoreResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.sandbox_id:
+        d["sandbox_id"] = m.sandbox_id
+    v = m.isolation
+    if v is not None:
+        d["isolation"] = file_IsolationReport(v)
+    if m.image_digest:
+        d["image_digest"] = m.image_digest
+    v = m.idle_timeout
+    if v is not None:
+        d["idle_timeout"] = duration_text(v)
+    return d
+
+
+def rest_SandboxStatsRequest(m: SandboxStatsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "sandboxId": m.sandbox_id,
+        "includeServiceLogs": m.include_service_logs,
+    }
+    return d
+
+
+def file_SandboxStatsRequest(m: SandboxStatsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.sandbox_id:
+        d["sandbox_id"] = m.sandbox_id
+    d["include_service_logs"] = m.include_service_logs
+    return d
+
+
+def rest_SandboxEgressEvent(m: SandboxEgressEvent) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "host": m.host,
+        "port": m.port,
+        "allowed": m.allowed,
+        "bytesSent": m.bytes_sent,
+        "bytesReceived": m.bytes_received,
+        "address": m.address,
+        "reason": m.reason,
+    }
+    v = m.time
+    if v is not None:
+        d["time"] = timestamp_text(v)
+    return d
+
+
+def file_SandboxEgressEvent(m: SandboxEgressEvent) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.time
+    if v is not None:
+        d["time"] = timestamp_text(v)
+    if m.host:
+        d["host"] = m.host
+    d["port"] = m.port
+    d["allowed"] = m.allowed
+    d["bytes_sent"] = m.bytes_sent
+    d["bytes_received"] = m.bytes_received
+    if m.address:
+        d["address"] = m.address
+    if m.reason:
+        d["reason"] = m.reason
+    return d
+
+
+def rest_SandboxStatsResponse(m: SandboxStatsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "execs": m.execs,
+        "maxRssBytes": m.max_rss_bytes,
+        "egress": [rest_SandboxEgressEvent(v) for v in m.egress],
+        "services": [rest_SandboxServiceStatus(v) for v in m.services],
+    }
+    v = m.cpu_time
+    if v is not None:
+        d["cpuTime"] = duration_text(v)
+    return d
+
+
+def file_SandboxStatsResponse(m: SandboxStatsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["execs"] = m.execs
+    v = m.cpu_time
+    if v is not None:
+        d["cpu_time"] = duration_text(v)
+    d["max_rss_bytes"] = m.max_rss_bytes
+    if m.egress:
+        d["egress"] = [file_SandboxEgressEvent(v) for v in m.egress]
+    if m.services:
+        d["services"] = [file_SandboxServiceStatus(v) for v in m.services]
+    return d
+
+
+def rest_SandboxServiceStatus(m: SandboxServiceStatus) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "ready": m.ready,
+        "restarts": m.restarts,
+        "reason": m.reason,
+        "logs": m.logs,
+    }
+    return d
+
+
+def file_SandboxServiceStatus(m: SandboxServiceStatus) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    d["ready"] = m.ready
+    d["restarts"] = m.restarts
+    if m.reason:
+        d["reason"] = m.reason
+    if m.logs:
+        d["logs"] = m.logs
+    return d
+
+
+def rest_SandboxDestroyRequest(m: SandboxDestroyRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "sandboxId": m.sandbox_id,
+    }
+    return d
+
+
+def file_SandboxDestroyRequest(m: SandboxDestroyRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.sandbox_id:
+        d["sandbox_id"] = m.sandbox_id
+    return d
+
+
+def rest_SandboxDestroyResponse(m: SandboxDestroyResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def file_SandboxDestroyResponse(m: SandboxDestroyResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def rest_SandboxDeleteSnapshotRequest(m: SandboxDeleteSnapshotRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "snapshotId": m.snapshot_id,
+    }
+    return d
+
+
+def file_SandboxDeleteSnapshotRequest(m: SandboxDeleteSnapshotRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.snapshot_id:
+        d["snapshot_id"] = m.snapshot_id
+    return d
+
+
+def rest_SandboxDeleteSnapshotResponse(m: SandboxDeleteSnapshotResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def file_SandboxDeleteSnapshotResponse(m: SandboxDeleteSnapshotResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def rest_SandboxRenewRequest(m: SandboxRenewRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "sandboxId": m.sandbox_id,
+    }
+    return d
+
+
+def file_SandboxRenewRequest(m: SandboxRenewRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.sandbox_id:
+        d["sandbox_id"] = m.sandbox_id
+    return d
+
+
+def rest_SandboxRenewResponse(m: SandboxRenewResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.idle_timeout
+    if v is not None:
+        d["idleTimeout"] = duration_text(v)
+    return d
+
+
+def file_SandboxRenewResponse(m: SandboxRenewResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.idle_timeout
+    if v is not None:
+        d["idle_timeout"] = duration_text(v)
+    return d
+
+
+def rest_SandboxRunPythonRequest(m: SandboxRunPythonRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "source": m.source,
+        "stdins": [b64encode(v).decode("ascii") for v in m.stdins],
+        "files": [rest_SandboxFile(v) for v in m.files],
+        "minIsolation": m.min_isolation,
+    }
+    v = m.resources
+    if v is not None:
+        d["resources"] = rest_SandboxResources(v)
+    return d
+
+
+def file_SandboxRunPythonRequest(m: SandboxRunPythonRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.source:
+        d["source"] = m.source
+    if m.stdins:
+        d["stdins"] = [b64encode(v).decode("ascii") for v in m.stdins]
+    if m.files:
+        d["files"] = [file_SandboxFile(v) for v in m.files]
+    v = m.resources
+    if v is not None:
+        d["resources"] = file_SandboxResources(v)
+    if m.min_isolation:
+        d["min_isolation"] = m.min_isolation
+    return d
+
+
+def rest_SandboxPythonRun(m: SandboxPythonRun) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "stdout": b64encode(m.stdout).decode("ascii"),
+        "stderr": b64encode(m.stderr).decode("ascii"),
+    }
+    v = m.result
+    if v is not None:
+        d["result"] = rest_SandboxExecResult(v)
+    return d
+
+
+def file_SandboxPythonRun(m: SandboxPythonRun) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.result
+    if v is not None:
+        d["result"] = file_SandboxExecResult(v)
+    if m.stdout:
+        d["stdout"] = b64encode(m.stdout).decode("ascii")
+    if m.stderr:
+        d["stderr"] = b64encode(m.stderr).decode("ascii")
+    return d
+
+
+def rest_SandboxRunPythonResponse(m: SandboxRunPythonResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "runs": [rest_SandboxPythonRun(v) for v in m.runs],
+    }
+    v = m.isolation
+    if v is not None:
+        d["isolation"] = rest_IsolationReport(v)
+    return d
+
+
+def file_SandboxRunPythonResponse(m: SandboxRunPythonResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.runs:
+        d["runs"] = [file_SandboxPythonRun(v) for v in m.runs]
+    v = m.isolation
+    if v is not None:
+        d["isolation"] = file_IsolationReport(v)
     return d
 
 
@@ -1849,1010 +3768,6 @@ def file_ListAuditEventsResponse(m: ListAuditEventsResponse) -> dict[str, Any]:
     return d
 
 
-def rest_Record(m: Record) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "id": m.id,
-        "context": [rest_Content(v) for v in m.context],
-        "metadata": m.metadata,
-        "notes": m.notes,
-        "stopReason": m.stop_reason,
-    }
-    v = m.input
-    if v is not None:
-        d["input"] = rest_Content(v)
-    v = m.output
-    if v is not None:
-        d["output"] = rest_Content(v)
-    v = m.reference
-    if v is not None:
-        d["reference"] = rest_Content(v)
-    v = m.trajectory
-    if v is not None:
-        d["trajectory"] = rest_Trajectory(v)
-    v = m.usage
-    if v is not None:
-        d["usage"] = rest_Usage(v)
-    v = m.provenance
-    if v is not None:
-        d["provenance"] = rest_Provenance(v)
-    v = m.check
-    if v is not None:
-        d["check"] = rest_TaskCheck(v)
-    return d
-
-
-def file_Record(m: Record) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.id:
-        d["id"] = m.id
-    v = m.input
-    if v is not None:
-        d["input"] = file_Content(v)
-    v = m.output
-    if v is not None:
-        d["output"] = file_Content(v)
-    v = m.reference
-    if v is not None:
-        d["reference"] = file_Content(v)
-    if m.context:
-        d["context"] = [file_Content(v) for v in m.context]
-    v = m.trajectory
-    if v is not None:
-        d["trajectory"] = file_Trajectory(v)
-    v = m.usage
-    if v is not None:
-        d["usage"] = file_Usage(v)
-    if m.metadata:
-        d["metadata"] = m.metadata
-    v = m.provenance
-    if v is not None:
-        d["provenance"] = file_Provenance(v)
-    v = m.check
-    if v is not None:
-        d["check"] = file_TaskCheck(v)
-    if m.notes:
-        d["notes"] = m.notes
-    if m.stop_reason:
-        d["stop_reason"] = m.stop_reason
-    return d
-
-
-def rest_TaskCheck(m: TaskCheck) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "passed": m.passed,
-        "details": m.details,
-        "tests": m.tests,
-        "error": m.error,
-    }
-    v = m.score
-    if v is not None:
-        d["score"] = v
-    return d
-
-
-def file_TaskCheck(m: TaskCheck) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    d["passed"] = m.passed
-    v = m.score
-    if v is not None:
-        d["score"] = v
-    if m.details:
-        d["details"] = m.details
-    if m.tests:
-        d["tests"] = m.tests
-    if m.error:
-        d["error"] = m.error
-    return d
-
-
-def rest_Content(m: Content) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    v = m.text
-    if v is not None:
-        d["text"] = v
-    v = m.messages
-    if v is not None:
-        d["messages"] = rest_Messages(v)
-    v = m.json
-    if v is not UNSET:
-        d["json"] = v
-    v = m.row
-    if v is not None:
-        d["row"] = rest_TabularRow(v)
-    v = m.tensor
-    if v is not None:
-        d["tensor"] = rest_Tensor(v)
-    v = m.media
-    if v is not None:
-        d["media"] = rest_MediaRef(v)
-    return d
-
-
-def file_Content(m: Content) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    v = m.text
-    if v is not None:
-        d["text"] = v
-    v = m.messages
-    if v is not None:
-        d["messages"] = file_Messages(v)
-    v = m.json
-    if v is not UNSET:
-        d["json"] = v
-    v = m.row
-    if v is not None:
-        d["row"] = file_TabularRow(v)
-    v = m.tensor
-    if v is not None:
-        d["tensor"] = file_Tensor(v)
-    v = m.media
-    if v is not None:
-        d["media"] = file_MediaRef(v)
-    return d
-
-
-def rest_Messages(m: Messages) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "messages": [rest_Message(v) for v in m.messages],
-    }
-    return d
-
-
-def file_Messages(m: Messages) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.messages:
-        d["messages"] = [file_Message(v) for v in m.messages]
-    return d
-
-
-def rest_Message(m: Message) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "role": m.role,
-        "content": m.content,
-        "toolCalls": [rest_ToolCall(v) for v in m.tool_calls],
-        "toolCallId": m.tool_call_id,
-        "name": m.name,
-    }
-    return d
-
-
-def file_Message(m: Message) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.role:
-        d["role"] = m.role
-    if m.content:
-        d["content"] = m.content
-    if m.tool_calls:
-        d["tool_calls"] = [file_ToolCall(v) for v in m.tool_calls]
-    if m.tool_call_id:
-        d["tool_call_id"] = m.tool_call_id
-    if m.name:
-        d["name"] = m.name
-    return d
-
-
-def rest_ToolCall(m: ToolCall) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "id": m.id,
-        "name": m.name,
-        "arguments": m.arguments,
-    }
-    return d
-
-
-def file_ToolCall(m: ToolCall) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.id:
-        d["id"] = m.id
-    if m.name:
-        d["name"] = m.name
-    if m.arguments:
-        d["arguments"] = m.arguments
-    return d
-
-
-def rest_TabularRow(m: TabularRow) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "features": m.features,
-        "probabilities": m.probabilities,
-    }
-    v = m.prediction
-    if v is not UNSET:
-        d["prediction"] = v
-    return d
-
-
-def file_TabularRow(m: TabularRow) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.features:
-        d["features"] = m.features
-    v = m.prediction
-    if v is not UNSET:
-        d["prediction"] = v
-    if m.probabilities:
-        d["probabilities"] = m.probabilities
-    return d
-
-
-def rest_Tensor(m: Tensor) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "shape": m.shape,
-        "dtype": m.dtype,
-        "data": b64encode(m.data).decode("ascii"),
-    }
-    return d
-
-
-def file_Tensor(m: Tensor) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.shape:
-        d["shape"] = m.shape
-    if m.dtype:
-        d["dtype"] = m.dtype
-    if m.data:
-        d["data"] = b64encode(m.data).decode("ascii")
-    return d
-
-
-def rest_MediaRef(m: MediaRef) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "uri": m.uri,
-        "mediaType": m.media_type,
-    }
-    return d
-
-
-def file_MediaRef(m: MediaRef) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.uri:
-        d["uri"] = m.uri
-    if m.media_type:
-        d["media_type"] = m.media_type
-    return d
-
-
-def rest_Trajectory(m: Trajectory) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "traceId": m.trace_id,
-        "sessionId": m.session_id,
-        "steps": [rest_Step(v) for v in m.steps],
-    }
-    return d
-
-
-def file_Trajectory(m: Trajectory) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.trace_id:
-        d["trace_id"] = m.trace_id
-    if m.session_id:
-        d["session_id"] = m.session_id
-    if m.steps:
-        d["steps"] = [file_Step(v) for v in m.steps]
-    return d
-
-
-def rest_Step(m: Step) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "spanId": m.span_id,
-        "parentSpanId": m.parent_span_id,
-        "type": m.type.proto_name,
-        "name": m.name,
-        "error": m.error,
-        "attributes": m.attributes,
-    }
-    v = m.input
-    if v is not None:
-        d["input"] = rest_Content(v)
-    v = m.output
-    if v is not None:
-        d["output"] = rest_Content(v)
-    v = m.start_time
-    if v is not None:
-        d["startTime"] = timestamp_text(v)
-    v = m.end_time
-    if v is not None:
-        d["endTime"] = timestamp_text(v)
-    v = m.usage
-    if v is not None:
-        d["usage"] = rest_Usage(v)
-    v = m.duration
-    if v is not None:
-        d["duration"] = duration_text(v)
-    return d
-
-
-def file_Step(m: Step) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.span_id:
-        d["span_id"] = m.span_id
-    if m.parent_span_id:
-        d["parent_span_id"] = m.parent_span_id
-    if m.type.number:
-        d["type"] = m.type.value
-    if m.name:
-        d["name"] = m.name
-    v = m.input
-    if v is not None:
-        d["input"] = file_Content(v)
-    v = m.output
-    if v is not None:
-        d["output"] = file_Content(v)
-    v = m.start_time
-    if v is not None:
-        d["start_time"] = timestamp_text(v)
-    v = m.end_time
-    if v is not None:
-        d["end_time"] = timestamp_text(v)
-    v = m.usage
-    if v is not None:
-        d["usage"] = file_Usage(v)
-    if m.error:
-        d["error"] = m.error
-    if m.attributes:
-        d["attributes"] = m.attributes
-    v = m.duration
-    if v is not None:
-        d["duration_ms"] = milliseconds(v)
-    return d
-
-
-def rest_Usage(m: Usage) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "cached": m.cached,
-        "unpricedRequests": m.unpriced_requests,
-    }
-    v = m.input_tokens
-    if v is not None:
-        d["inputTokens"] = v
-    v = m.output_tokens
-    if v is not None:
-        d["outputTokens"] = v
-    v = m.cost_usd
-    if v is not None:
-        d["costUsd"] = v
-    v = m.latency
-    if v is not None:
-        d["latency"] = duration_text(v)
-    v = m.cached_input_tokens
-    if v is not None:
-        d["cachedInputTokens"] = v
-    v = m.cache_write_tokens
-    if v is not None:
-        d["cacheWriteTokens"] = v
-    v = m.reasoning_tokens
-    if v is not None:
-        d["reasoningTokens"] = v
-    v = m.cached_cost_usd
-    if v is not None:
-        d["cachedCostUsd"] = v
-    v = m.requests
-    if v is not None:
-        d["requests"] = v
-    return d
-
-
-def file_Usage(m: Usage) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    v = m.input_tokens
-    if v is not None:
-        d["input_tokens"] = v
-    v = m.output_tokens
-    if v is not None:
-        d["output_tokens"] = v
-    v = m.cost_usd
-    if v is not None:
-        d["cost_usd"] = v
-    v = m.latency
-    if v is not None:
-        d["latency_ms"] = milliseconds(v)
-    v = m.cached_input_tokens
-    if v is not None:
-        d["cached_input_tokens"] = v
-    v = m.cache_write_tokens
-    if v is not None:
-        d["cache_write_tokens"] = v
-    v = m.reasoning_tokens
-    if v is not None:
-        d["reasoning_tokens"] = v
-    d["cached"] = m.cached
-    v = m.cached_cost_usd
-    if v is not None:
-        d["cached_cost_usd"] = v
-    v = m.requests
-    if v is not None:
-        d["requests"] = v
-    d["unpriced_requests"] = m.unpriced_requests
-    return d
-
-
-def rest_Provenance(m: Provenance) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    v = m.run
-    if v is not None:
-        d["run"] = rest_RunProvenance(v)
-    v = m.trace
-    if v is not None:
-        d["trace"] = rest_TraceProvenance(v)
-    v = m.isolation
-    if v is not None:
-        d["isolation"] = rest_IsolationReport(v)
-    return d
-
-
-def file_Provenance(m: Provenance) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    v = m.run
-    if v is not None:
-        d["run"] = file_RunProvenance(v)
-    v = m.trace
-    if v is not None:
-        d["trace"] = file_TraceProvenance(v)
-    v = m.isolation
-    if v is not None:
-        d["isolation"] = file_IsolationReport(v)
-    return d
-
-
-def rest_RunProvenance(m: RunProvenance) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "runId": m.run_id,
-        "taskId": m.task_id,
-        "trial": m.trial,
-    }
-    return d
-
-
-def file_RunProvenance(m: RunProvenance) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.run_id:
-        d["run_id"] = m.run_id
-    if m.task_id:
-        d["task_id"] = m.task_id
-    d["trial"] = m.trial
-    return d
-
-
-def rest_TraceProvenance(m: TraceProvenance) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "traceId": m.trace_id,
-        "policyId": m.policy_id,
-    }
-    return d
-
-
-def file_TraceProvenance(m: TraceProvenance) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.trace_id:
-        d["trace_id"] = m.trace_id
-    if m.policy_id:
-        d["policy_id"] = m.policy_id
-    return d
-
-
-def rest_IsolationReport(m: IsolationReport) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "driver": m.driver,
-        "level": m.level.proto_name,
-        "enforcement": m.enforcement.proto_name,
-        "notes": m.notes,
-    }
-    return d
-
-
-def file_IsolationReport(m: IsolationReport) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.driver:
-        d["driver"] = m.driver
-    if m.level.number:
-        d["level"] = m.level.value
-    if m.enforcement.number:
-        d["enforcement"] = m.enforcement.value
-    if m.notes:
-        d["notes"] = m.notes
-    return d
-
-
-def rest_Score(m: Score) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "name": m.name,
-        "explanation": m.explanation,
-        "metadata": m.metadata,
-    }
-    v = m.number
-    if v is not None:
-        d["number"] = v
-    v = m.passed
-    if v is not None:
-        d["passed"] = v
-    v = m.label
-    if v is not None:
-        d["label"] = v
-    v = m.structured
-    if v is not UNSET:
-        d["structured"] = v
-    v = m.confidence
-    if v is not None:
-        d["confidence"] = v
-    v = m.cost
-    if v is not None:
-        d["cost"] = rest_Usage(v)
-    return d
-
-
-def file_Score(m: Score) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.name:
-        d["name"] = m.name
-    v = m.number
-    if v is not None:
-        d["number"] = v
-    v = m.passed
-    if v is not None:
-        d["passed"] = v
-    v = m.label
-    if v is not None:
-        d["label"] = v
-    v = m.structured
-    if v is not UNSET:
-        d["structured"] = v
-    if m.explanation:
-        d["explanation"] = m.explanation
-    v = m.confidence
-    if v is not None:
-        d["confidence"] = v
-    v = m.cost
-    if v is not None:
-        d["cost"] = file_Usage(v)
-    if m.metadata:
-        d["metadata"] = m.metadata
-    return d
-
-
-def rest_EvaluationResult(m: EvaluationResult) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "recordId": m.record_id,
-        "evaluator": m.evaluator,
-        "evaluatorRef": m.evaluator_ref,
-        "outcome": m.outcome.proto_name,
-        "scores": [rest_Score(v) for v in m.scores],
-        "reason": m.reason,
-        "trial": m.trial,
-        "errorKind": m.error_kind.proto_name,
-        "fault": m.fault.proto_name,
-        "spanId": m.span_id,
-        "sessionId": m.session_id,
-        "rawReply": m.raw_reply,
-        "detail": m.detail,
-        "warnings": m.warnings,
-        "attempts": m.attempts,
-    }
-    v = m.duration
-    if v is not None:
-        d["duration"] = duration_text(v)
-    v = m.usage
-    if v is not None:
-        d["usage"] = rest_Usage(v)
-    return d
-
-
-def file_EvaluationResult(m: EvaluationResult) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.record_id:
-        d["record_id"] = m.record_id
-    if m.evaluator:
-        d["evaluator"] = m.evaluator
-    if m.evaluator_ref:
-        d["evaluator_ref"] = m.evaluator_ref
-    if m.outcome.number:
-        d["outcome"] = m.outcome.value
-    if m.scores:
-        d["scores"] = [file_Score(v) for v in m.scores]
-    if m.reason:
-        d["reason"] = m.reason
-    v = m.duration
-    if v is not None:
-        d["duration_ms"] = milliseconds(v)
-    d["trial"] = m.trial
-    if m.error_kind.number:
-        d["error_kind"] = m.error_kind.value
-    if m.fault.number:
-        d["fault"] = m.fault.value
-    if m.span_id:
-        d["span_id"] = m.span_id
-    if m.session_id:
-        d["session_id"] = m.session_id
-    v = m.usage
-    if v is not None:
-        d["usage"] = file_Usage(v)
-    if m.raw_reply:
-        d["raw_reply"] = m.raw_reply
-    if m.detail:
-        d["detail"] = m.detail
-    if m.warnings:
-        d["warnings"] = m.warnings
-    d["attempts"] = m.attempts
-    return d
-
-
-def rest_MetricSummary(m: MetricSummary) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "metric": m.metric,
-        "evaluator": m.evaluator,
-        "kind": m.kind.proto_name,
-        "n": m.n,
-        "skipped": m.skipped,
-        "errors": m.errors,
-        "labels": m.labels,
-        "total": m.total,
-        "cancelled": m.cancelled,
-        "errorKinds": m.error_kinds,
-        "skipReasons": m.skip_reasons,
-        "evaluatorRef": m.evaluator_ref,
-        "unit": m.unit,
-        "notes": m.notes,
-    }
-    v = m.mean
-    if v is not None:
-        d["mean"] = v
-    v = m.std
-    if v is not None:
-        d["std"] = v
-    v = m.ci
-    if v is not None:
-        d["ci"] = rest_ConfidenceInterval(v)
-    v = m.clusters
-    if v is not None:
-        d["clusters"] = v
-    v = m.coverage
-    if v is not None:
-        d["coverage"] = v
-    v = m.higher_is_better
-    if v is not None:
-        d["higherIsBetter"] = v
-    v = m.min
-    if v is not None:
-        d["min"] = v
-    v = m.median
-    if v is not None:
-        d["median"] = v
-    v = m.max
-    if v is not None:
-        d["max"] = v
-    v = m.trial_variance
-    if v is not None:
-        d["trialVariance"] = rest_TrialVariance(v)
-    return d
-
-
-def file_MetricSummary(m: MetricSummary) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.metric:
-        d["metric"] = m.metric
-    if m.evaluator:
-        d["evaluator"] = m.evaluator
-    if m.kind.number:
-        d["kind"] = m.kind.value
-    d["n"] = m.n
-    v = m.mean
-    if v is not None:
-        d["mean"] = v
-    v = m.std
-    if v is not None:
-        d["std"] = v
-    v = m.ci
-    if v is not None:
-        d["ci"] = file_ConfidenceInterval(v)
-    d["skipped"] = m.skipped
-    d["errors"] = m.errors
-    if m.labels:
-        d["labels"] = m.labels
-    v = m.clusters
-    if v is not None:
-        d["clusters"] = v
-    d["total"] = m.total
-    d["cancelled"] = m.cancelled
-    v = m.coverage
-    if v is not None:
-        d["coverage"] = v
-    v = m.higher_is_better
-    if v is not None:
-        d["higher_is_better"] = v
-    if m.error_kinds:
-        d["error_kinds"] = m.error_kinds
-    if m.skip_reasons:
-        d["skip_reasons"] = m.skip_reasons
-    v = m.min
-    if v is not None:
-        d["min"] = v
-    v = m.median
-    if v is not None:
-        d["median"] = v
-    v = m.max
-    if v is not None:
-        d["max"] = v
-    if m.evaluator_ref:
-        d["evaluator_ref"] = m.evaluator_ref
-    if m.unit:
-        d["unit"] = m.unit
-    if m.notes:
-        d["notes"] = m.notes
-    v = m.trial_variance
-    if v is not None:
-        d["trial_variance"] = file_TrialVariance(v)
-    return d
-
-
-def rest_TrialVariance(m: TrialVariance) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "betweenRecords": m.between_records,
-        "withinRecords": m.within_records,
-        "records": m.records,
-        "trials": m.trials,
-    }
-    v = m.intraclass_correlation
-    if v is not None:
-        d["intraclassCorrelation"] = v
-    return d
-
-
-def file_TrialVariance(m: TrialVariance) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    d["between_records"] = m.between_records
-    d["within_records"] = m.within_records
-    v = m.intraclass_correlation
-    if v is not None:
-        d["intraclass_correlation"] = v
-    d["records"] = m.records
-    d["trials"] = m.trials
-    return d
-
-
-def rest_ConfidenceInterval(m: ConfidenceInterval) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "low": m.low,
-        "high": m.high,
-        "level": m.level,
-        "method": m.method,
-        "resamples": m.resamples,
-    }
-    v = m.seed
-    if v is not None:
-        d["seed"] = v
-    return d
-
-
-def file_ConfidenceInterval(m: ConfidenceInterval) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    d["low"] = m.low
-    d["high"] = m.high
-    d["level"] = m.level
-    if m.method:
-        d["method"] = m.method
-    d["resamples"] = m.resamples
-    v = m.seed
-    if v is not None:
-        d["seed"] = v
-    return d
-
-
-def rest_EvaluatorRef(m: EvaluatorRef) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "ref": m.ref,
-        "params": m.params,
-        "name": m.name,
-        "judge": m.judge,
-    }
-    v = m.deadline
-    if v is not None:
-        d["deadline"] = duration_text(v)
-    return d
-
-
-def file_EvaluatorRef(m: EvaluatorRef) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.ref:
-        d["ref"] = m.ref
-    if m.params:
-        d["params"] = m.params
-    if m.name:
-        d["name"] = m.name
-    if m.judge:
-        d["judge"] = m.judge
-    v = m.deadline
-    if v is not None:
-        d["deadline"] = duration_text(v)
-    return d
-
-
-def rest_Requirements(m: Requirements) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "input": m.input,
-        "output": m.output,
-        "reference": m.reference,
-        "context": m.context,
-        "trajectory": m.trajectory,
-        "judge": m.judge,
-        "isolation": m.isolation.proto_name,
-        "usage": m.usage,
-        "check": m.check,
-        "metadata": m.metadata,
-    }
-    return d
-
-
-def file_Requirements(m: Requirements) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    d["input"] = m.input
-    d["output"] = m.output
-    d["reference"] = m.reference
-    d["context"] = m.context
-    d["trajectory"] = m.trajectory
-    d["judge"] = m.judge
-    if m.isolation.number:
-        d["isolation"] = m.isolation.value
-    d["usage"] = m.usage
-    d["check"] = m.check
-    if m.metadata:
-        d["metadata"] = m.metadata
-    return d
-
-
-def rest_MetricSpec(m: MetricSpec) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "name": m.name,
-        "type": m.type.proto_name,
-        "description": m.description,
-        "interval": m.interval,
-        "unit": m.unit,
-        "labels": m.labels,
-    }
-    v = m.min
-    if v is not None:
-        d["min"] = v
-    v = m.max
-    if v is not None:
-        d["max"] = v
-    v = m.higher_is_better
-    if v is not None:
-        d["higherIsBetter"] = v
-    return d
-
-
-def file_MetricSpec(m: MetricSpec) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.name:
-        d["name"] = m.name
-    if m.type.number:
-        d["type"] = m.type.value
-    v = m.min
-    if v is not None:
-        d["min"] = v
-    v = m.max
-    if v is not None:
-        d["max"] = v
-    v = m.higher_is_better
-    if v is not None:
-        d["higher_is_better"] = v
-    if m.description:
-        d["description"] = m.description
-    if m.interval:
-        d["interval"] = m.interval
-    if m.unit:
-        d["unit"] = m.unit
-    if m.labels:
-        d["labels"] = m.labels
-    return d
-
-
-def rest_Scheduling(m: Scheduling) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "pool": m.pool,
-        "batchable": m.batchable,
-        "maxBatch": m.max_batch,
-    }
-    return d
-
-
-def file_Scheduling(m: Scheduling) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.pool:
-        d["pool"] = m.pool
-    d["batchable"] = m.batchable
-    d["max_batch"] = m.max_batch
-    return d
-
-
-def rest_EvaluatorManifest(m: EvaluatorManifest) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "name": m.name,
-        "version": m.version,
-        "description": m.description,
-        "pack": m.pack,
-        "scope": m.scope.proto_name,
-        "modalities": m.modalities,
-        "outputs": [rest_MetricSpec(v) for v in m.outputs],
-        "paramsSchema": m.params_schema,
-        "tier": m.tier,
-        "runtime": m.runtime,
-        "entryPoint": m.entry_point,
-        "distribution": m.distribution,
-        "deprecated": m.deprecated,
-    }
-    v = m.requires
-    if v is not None:
-        d["requires"] = rest_Requirements(v)
-    v = m.scheduling
-    if v is not None:
-        d["scheduling"] = rest_Scheduling(v)
-    v = m.example
-    if v is not None:
-        d["example"] = rest_EvaluatorExample(v)
-    return d
-
-
-def file_EvaluatorManifest(m: EvaluatorManifest) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    if m.name:
-        d["name"] = m.name
-    if m.version:
-        d["version"] = m.version
-    if m.description:
-        d["description"] = m.description
-    if m.pack:
-        d["pack"] = m.pack
-    if m.scope.number:
-        d["scope"] = m.scope.value
-    if m.modalities:
-        d["modalities"] = m.modalities
-    v = m.requires
-    if v is not None:
-        d["requires"] = file_Requirements(v)
-    if m.outputs:
-        d["outputs"] = [file_MetricSpec(v) for v in m.outputs]
-    if m.params_schema:
-        d["params_schema"] = m.params_schema
-    v = m.scheduling
-    if v is not None:
-        d["scheduling"] = file_Scheduling(v)
-    if m.tier:
-        d["tier"] = m.tier
-    if m.runtime:
-        d["runtime"] = m.runtime
-    if m.entry_point:
-        d["entry_point"] = m.entry_point
-    v = m.example
-    if v is not None:
-        d["example"] = file_EvaluatorExample(v)
-    if m.distribution:
-        d["distribution"] = m.distribution
-    if m.deprecated:
-        d["deprecated"] = m.deprecated
-    return d
-
-
-def rest_EvaluatorExample(m: EvaluatorExample) -> dict[str, Any]:
-    d: dict[str, Any] = {
-        "params": m.params,
-        "scores": [rest_Score(v) for v in m.scores],
-    }
-    v = m.record
-    if v is not None:
-        d["record"] = rest_Record(v)
-    return d
-
-
-def file_EvaluatorExample(m: EvaluatorExample) -> dict[str, Any]:
-    d: dict[str, Any] = {}
-    v = m.record
-    if v is not None:
-        d["record"] = file_Record(v)
-    if m.params:
-        d["params"] = m.params
-    if m.scores:
-        d["scores"] = [file_Score(v) for v in m.scores]
-    return d
-
-
 def rest_ListEvaluatorsRequest(m: ListEvaluatorsRequest) -> dict[str, Any]:
     d: dict[str, Any] = {}
     return d
@@ -3535,6 +4450,9 @@ def rest_Sink(m: Sink) -> dict[str, Any]:
     v = m.csv
     if v is not None:
         d["csv"] = v
+    v = m.name
+    if v is not None:
+        d["name"] = v
     return d
 
 
@@ -3555,6 +4473,9 @@ def file_Sink(m: Sink) -> dict[str, Any]:
     v = m.csv
     if v is not None:
         d["csv"] = v
+    v = m.name
+    if v is not None:
+        d["name"] = v
     return d
 
 
@@ -4036,6 +4957,7 @@ def rest_RunManifest(m: RunManifest) -> dict[str, Any]:
         "labels": m.labels,
         "gates": [rest_GateResult(v) for v in m.gates],
         "specFolder": m.spec_folder,
+        "sandboxes": [rest_IsolationReport(v) for v in m.sandboxes],
     }
     v = m.git
     if v is not None:
@@ -4061,6 +4983,9 @@ def rest_RunManifest(m: RunManifest) -> dict[str, Any]:
     v = m.spec
     if v is not None:
         d["spec"] = rest_RunSpec(v)
+    v = m.earlier_tries
+    if v is not None:
+        d["earlierTries"] = duration_text(v)
     return d
 
 
@@ -4129,6 +5054,11 @@ def file_RunManifest(m: RunManifest) -> dict[str, Any]:
         d["gates"] = [file_GateResult(v) for v in m.gates]
     if m.spec_folder:
         d["spec_folder"] = m.spec_folder
+    v = m.earlier_tries
+    if v is not None:
+        d["earlier_tries"] = duration_text(v)
+    if m.sandboxes:
+        d["sandboxes"] = [file_IsolationReport(v) for v in m.sandboxes]
     return d
 
 
@@ -4420,6 +5350,7 @@ def rest_ListDatasetVersionsRequest(m: ListDatasetVersionsRequest) -> dict[str, 
         "owner": m.owner,
         "pageSize": m.page_size,
         "pageToken": m.page_token,
+        "search": m.search,
     }
     return d
 
@@ -4437,6 +5368,8 @@ def file_ListDatasetVersionsRequest(m: ListDatasetVersionsRequest) -> dict[str, 
     d["page_size"] = m.page_size
     if m.page_token:
         d["page_token"] = m.page_token
+    if m.search:
+        d["search"] = m.search
     return d
 
 
@@ -4732,6 +5665,8 @@ def file_UploadDatasetVersionRequest(m: UploadDatasetVersionRequest) -> dict[str
 def rest_UploadDatasetVersionResponse(m: UploadDatasetVersionResponse) -> dict[str, Any]:
     d: dict[str, Any] = {
         "existed": m.existed,
+        "path": m.path,
+        "records": m.records,
     }
     v = m.dataset
     if v is not None:
@@ -4751,6 +5686,9 @@ def file_UploadDatasetVersionResponse(m: UploadDatasetVersionResponse) -> dict[s
     if v is not None:
         d["reference"] = file_DatasetVersionRef(v)
     d["existed"] = m.existed
+    if m.path:
+        d["path"] = m.path
+    d["records"] = m.records
     return d
 
 
@@ -4785,6 +5723,1901 @@ def file_FetchDatasetVersionResponse(m: FetchDatasetVersionResponse) -> dict[str
     d: dict[str, Any] = {}
     if m.chunk:
         d["chunk"] = b64encode(m.chunk).decode("ascii")
+    return d
+
+
+def rest_TraceSummary(m: TraceSummary) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "traceId": m.trace_id,
+        "service": m.service,
+        "name": m.name,
+        "error": m.error,
+        "steps": m.steps,
+        "results": m.results,
+        "project": m.project,
+        "labels": m.labels,
+        "sessionId": m.session_id,
+        "userId": m.user_id,
+        "version": m.version,
+        "model": m.model,
+        "input": m.input,
+        "output": m.output,
+        "complete": m.complete,
+        "revision": m.revision,
+        "spans": m.spans,
+        "scores": m.scores,
+        "failedSpans": m.failed_spans,
+    }
+    v = m.start_time
+    if v is not None:
+        d["startTime"] = timestamp_text(v)
+    v = m.duration
+    if v is not None:
+        d["duration"] = duration_text(v)
+    v = m.input_tokens
+    if v is not None:
+        d["inputTokens"] = v
+    v = m.output_tokens
+    if v is not None:
+        d["outputTokens"] = v
+    v = m.cost_usd
+    if v is not None:
+        d["costUsd"] = v
+    v = m.feedback
+    if v is not None:
+        d["feedback"] = v
+    return d
+
+
+def file_TraceSummary(m: TraceSummary) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.trace_id:
+        d["trace_id"] = m.trace_id
+    if m.service:
+        d["service"] = m.service
+    if m.name:
+        d["name"] = m.name
+    v = m.start_time
+    if v is not None:
+        d["start_time"] = timestamp_text(v)
+    v = m.duration
+    if v is not None:
+        d["duration_ms"] = milliseconds(v)
+    d["error"] = m.error
+    d["steps"] = m.steps
+    d["results"] = m.results
+    if m.project:
+        d["project"] = m.project
+    if m.labels:
+        d["labels"] = m.labels
+    if m.session_id:
+        d["session_id"] = m.session_id
+    if m.user_id:
+        d["user_id"] = m.user_id
+    if m.version:
+        d["version"] = m.version
+    if m.model:
+        d["model"] = m.model
+    if m.input:
+        d["input"] = m.input
+    if m.output:
+        d["output"] = m.output
+    v = m.input_tokens
+    if v is not None:
+        d["input_tokens"] = v
+    v = m.output_tokens
+    if v is not None:
+        d["output_tokens"] = v
+    v = m.cost_usd
+    if v is not None:
+        d["cost_usd"] = v
+    d["complete"] = m.complete
+    d["revision"] = m.revision
+    d["spans"] = m.spans
+    v = m.feedback
+    if v is not None:
+        d["feedback"] = v
+    if m.scores:
+        d["scores"] = m.scores
+    d["failed_spans"] = m.failed_spans
+    return d
+
+
+def rest_TraceFilter(m: TraceFilter) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "service": m.service,
+        "text": m.text,
+        "sessionId": m.session_id,
+        "userId": m.user_id,
+        "version": m.version,
+        "model": m.model,
+        "labels": m.labels,
+        "scores": m.scores,
+        "policy": m.policy,
+        "traceIdPrefix": m.trace_id_prefix,
+    }
+    v = m.error
+    if v is not None:
+        d["error"] = v
+    v = m.complete
+    if v is not None:
+        d["complete"] = v
+    v = m.since
+    if v is not None:
+        d["since"] = timestamp_text(v)
+    v = m.until
+    if v is not None:
+        d["until"] = timestamp_text(v)
+    v = m.min_duration
+    if v is not None:
+        d["minDuration"] = duration_text(v)
+    v = m.max_duration
+    if v is not None:
+        d["maxDuration"] = duration_text(v)
+    v = m.min_cost_usd
+    if v is not None:
+        d["minCostUsd"] = v
+    v = m.max_cost_usd
+    if v is not None:
+        d["maxCostUsd"] = v
+    v = m.negative_feedback
+    if v is not None:
+        d["negativeFeedback"] = v
+    v = m.failed_step
+    if v is not None:
+        d["failedStep"] = v
+    return d
+
+
+def file_TraceFilter(m: TraceFilter) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.service:
+        d["service"] = m.service
+    if m.text:
+        d["text"] = m.text
+    if m.session_id:
+        d["session_id"] = m.session_id
+    if m.user_id:
+        d["user_id"] = m.user_id
+    if m.version:
+        d["version"] = m.version
+    if m.model:
+        d["model"] = m.model
+    if m.labels:
+        d["labels"] = m.labels
+    v = m.error
+    if v is not None:
+        d["error"] = v
+    v = m.complete
+    if v is not None:
+        d["complete"] = v
+    v = m.since
+    if v is not None:
+        d["since"] = timestamp_text(v)
+    v = m.until
+    if v is not None:
+        d["until"] = timestamp_text(v)
+    v = m.min_duration
+    if v is not None:
+        d["min_duration"] = duration_text(v)
+    v = m.max_duration
+    if v is not None:
+        d["max_duration"] = duration_text(v)
+    v = m.min_cost_usd
+    if v is not None:
+        d["min_cost_usd"] = v
+    v = m.max_cost_usd
+    if v is not None:
+        d["max_cost_usd"] = v
+    if m.scores:
+        d["scores"] = m.scores
+    if m.policy:
+        d["policy"] = m.policy
+    v = m.negative_feedback
+    if v is not None:
+        d["negative_feedback"] = v
+    if m.trace_id_prefix:
+        d["trace_id_prefix"] = m.trace_id_prefix
+    v = m.failed_step
+    if v is not None:
+        d["failed_step"] = v
+    return d
+
+
+def rest_ListTracesRequest(m: ListTracesRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "service": m.service,
+        "pageSize": m.page_size,
+        "pageToken": m.page_token,
+        "project": m.project,
+    }
+    v = m.filter
+    if v is not None:
+        d["filter"] = rest_TraceFilter(v)
+    return d
+
+
+def file_ListTracesRequest(m: ListTracesRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.service:
+        d["service"] = m.service
+    d["page_size"] = m.page_size
+    if m.page_token:
+        d["page_token"] = m.page_token
+    if m.project:
+        d["project"] = m.project
+    v = m.filter
+    if v is not None:
+        d["filter"] = file_TraceFilter(v)
+    return d
+
+
+def rest_ListTracesResponse(m: ListTracesResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "traces": [rest_TraceSummary(v) for v in m.traces],
+        "nextPageToken": m.next_page_token,
+    }
+    return d
+
+
+def file_ListTracesResponse(m: ListTracesResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.traces:
+        d["traces"] = [file_TraceSummary(v) for v in m.traces]
+    if m.next_page_token:
+        d["next_page_token"] = m.next_page_token
+    return d
+
+
+def rest_CountTracesRequest(m: CountTracesRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+    }
+    v = m.filter
+    if v is not None:
+        d["filter"] = rest_TraceFilter(v)
+    return d
+
+
+def file_CountTracesRequest(m: CountTracesRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    v = m.filter
+    if v is not None:
+        d["filter"] = file_TraceFilter(v)
+    return d
+
+
+def rest_TraceFacet(m: TraceFacet) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "field": m.field,
+        "counts": m.counts,
+    }
+    return d
+
+
+def file_TraceFacet(m: TraceFacet) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.field:
+        d["field"] = m.field
+    if m.counts:
+        d["counts"] = m.counts
+    return d
+
+
+def rest_CountTracesResponse(m: CountTracesResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "total": m.total,
+        "facets": [rest_TraceFacet(v) for v in m.facets],
+        "capped": m.capped,
+    }
+    return d
+
+
+def file_CountTracesResponse(m: CountTracesResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["total"] = m.total
+    if m.facets:
+        d["facets"] = [file_TraceFacet(v) for v in m.facets]
+    d["capped"] = m.capped
+    return d
+
+
+def rest_WatchTracesRequest(m: WatchTracesRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+    }
+    v = m.filter
+    if v is not None:
+        d["filter"] = rest_TraceFilter(v)
+    return d
+
+
+def file_WatchTracesRequest(m: WatchTracesRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    v = m.filter
+    if v is not None:
+        d["filter"] = file_TraceFilter(v)
+    return d
+
+
+def rest_WatchTracesResponse(m: WatchTracesResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.trace
+    if v is not None:
+        d["trace"] = rest_TraceSummary(v)
+    return d
+
+
+def file_WatchTracesResponse(m: WatchTracesResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.trace
+    if v is not None:
+        d["trace"] = file_TraceSummary(v)
+    return d
+
+
+def rest_GetTraceRequest(m: GetTraceRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "traceId": m.trace_id,
+        "project": m.project,
+    }
+    return d
+
+
+def file_GetTraceRequest(m: GetTraceRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.trace_id:
+        d["trace_id"] = m.trace_id
+    if m.project:
+        d["project"] = m.project
+    return d
+
+
+def rest_PolicyResults(m: PolicyResults) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "policy": m.policy,
+        "results": [rest_EvaluationResult(v) for v in m.results],
+        "revision": m.revision,
+    }
+    v = m.time
+    if v is not None:
+        d["time"] = timestamp_text(v)
+    return d
+
+
+def file_PolicyResults(m: PolicyResults) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.policy:
+        d["policy"] = m.policy
+    if m.results:
+        d["results"] = [file_EvaluationResult(v) for v in m.results]
+    d["revision"] = m.revision
+    v = m.time
+    if v is not None:
+        d["time"] = timestamp_text(v)
+    return d
+
+
+def rest_GetTraceResponse(m: GetTraceResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "policies": [rest_PolicyResults(v) for v in m.policies],
+        "feedback": [rest_Feedback(v) for v in m.feedback],
+    }
+    v = m.record
+    if v is not None:
+        d["record"] = rest_Record(v)
+    v = m.summary
+    if v is not None:
+        d["summary"] = rest_TraceSummary(v)
+    return d
+
+
+def file_GetTraceResponse(m: GetTraceResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.record
+    if v is not None:
+        d["record"] = file_Record(v)
+    if m.policies:
+        d["policies"] = [file_PolicyResults(v) for v in m.policies]
+    v = m.summary
+    if v is not None:
+        d["summary"] = file_TraceSummary(v)
+    if m.feedback:
+        d["feedback"] = [file_Feedback(v) for v in m.feedback]
+    return d
+
+
+def rest_GetSessionRequest(m: GetSessionRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "sessionId": m.session_id,
+        "project": m.project,
+        "pageSize": m.page_size,
+        "pageToken": m.page_token,
+    }
+    return d
+
+
+def file_GetSessionRequest(m: GetSessionRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.session_id:
+        d["session_id"] = m.session_id
+    if m.project:
+        d["project"] = m.project
+    d["page_size"] = m.page_size
+    if m.page_token:
+        d["page_token"] = m.page_token
+    return d
+
+
+def rest_GetSessionResponse(m: GetSessionResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "traces": [rest_TraceScores(v) for v in m.traces],
+        "policies": [rest_PolicyResults(v) for v in m.policies],
+        "feedback": [rest_Feedback(v) for v in m.feedback],
+        "nextPageToken": m.next_page_token,
+    }
+    return d
+
+
+def file_GetSessionResponse(m: GetSessionResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.traces:
+        d["traces"] = [file_TraceScores(v) for v in m.traces]
+    if m.policies:
+        d["policies"] = [file_PolicyResults(v) for v in m.policies]
+    if m.feedback:
+        d["feedback"] = [file_Feedback(v) for v in m.feedback]
+    if m.next_page_token:
+        d["next_page_token"] = m.next_page_token
+    return d
+
+
+def rest_ListScoresRequest(m: ListScoresRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "traceId": m.trace_id,
+        "service": m.service,
+        "labels": m.labels,
+        "policy": m.policy,
+        "evaluator": m.evaluator,
+        "pageSize": m.page_size,
+        "pageToken": m.page_token,
+    }
+    v = m.since
+    if v is not None:
+        d["since"] = timestamp_text(v)
+    return d
+
+
+def file_ListScoresRequest(m: ListScoresRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.trace_id:
+        d["trace_id"] = m.trace_id
+    if m.service:
+        d["service"] = m.service
+    if m.labels:
+        d["labels"] = m.labels
+    if m.policy:
+        d["policy"] = m.policy
+    if m.evaluator:
+        d["evaluator"] = m.evaluator
+    v = m.since
+    if v is not None:
+        d["since"] = timestamp_text(v)
+    d["page_size"] = m.page_size
+    if m.page_token:
+        d["page_token"] = m.page_token
+    return d
+
+
+def rest_TraceScores(m: TraceScores) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "policies": [rest_PolicyResults(v) for v in m.policies],
+    }
+    v = m.trace
+    if v is not None:
+        d["trace"] = rest_TraceSummary(v)
+    return d
+
+
+def file_TraceScores(m: TraceScores) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.trace
+    if v is not None:
+        d["trace"] = file_TraceSummary(v)
+    if m.policies:
+        d["policies"] = [file_PolicyResults(v) for v in m.policies]
+    return d
+
+
+def rest_ListScoresResponse(m: ListScoresResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "traces": [rest_TraceScores(v) for v in m.traces],
+        "nextPageToken": m.next_page_token,
+    }
+    return d
+
+
+def file_ListScoresResponse(m: ListScoresResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.traces:
+        d["traces"] = [file_TraceScores(v) for v in m.traces]
+    if m.next_page_token:
+        d["next_page_token"] = m.next_page_token
+    return d
+
+
+def rest_DeleteTracesRequest(m: DeleteTracesRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "traceIds": m.trace_ids,
+        "sessionId": m.session_id,
+        "userId": m.user_id,
+    }
+    v = m.before
+    if v is not None:
+        d["before"] = timestamp_text(v)
+    return d
+
+
+def file_DeleteTracesRequest(m: DeleteTracesRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.trace_ids:
+        d["trace_ids"] = m.trace_ids
+    if m.session_id:
+        d["session_id"] = m.session_id
+    if m.user_id:
+        d["user_id"] = m.user_id
+    v = m.before
+    if v is not None:
+        d["before"] = timestamp_text(v)
+    return d
+
+
+def rest_DeleteTracesResponse(m: DeleteTracesResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "deleted": m.deleted,
+    }
+    return d
+
+
+def file_DeleteTracesResponse(m: DeleteTracesResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["deleted"] = m.deleted
+    return d
+
+
+def rest_Feedback(m: Feedback) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+        "project": m.project,
+        "traceId": m.trace_id,
+        "spanId": m.span_id,
+        "sessionId": m.session_id,
+        "key": m.key,
+        "name": m.name,
+        "comment": m.comment,
+        "author": m.author,
+    }
+    v = m.number
+    if v is not None:
+        d["number"] = v
+    v = m.passed
+    if v is not None:
+        d["passed"] = v
+    v = m.label
+    if v is not None:
+        d["label"] = v
+    v = m.time
+    if v is not None:
+        d["time"] = timestamp_text(v)
+    return d
+
+
+def file_Feedback(m: Feedback) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    if m.project:
+        d["project"] = m.project
+    if m.trace_id:
+        d["trace_id"] = m.trace_id
+    if m.span_id:
+        d["span_id"] = m.span_id
+    if m.session_id:
+        d["session_id"] = m.session_id
+    if m.key:
+        d["key"] = m.key
+    if m.name:
+        d["name"] = m.name
+    v = m.number
+    if v is not None:
+        d["number"] = v
+    v = m.passed
+    if v is not None:
+        d["passed"] = v
+    v = m.label
+    if v is not None:
+        d["label"] = v
+    if m.comment:
+        d["comment"] = m.comment
+    if m.author:
+        d["author"] = m.author
+    v = m.time
+    if v is not None:
+        d["time"] = timestamp_text(v)
+    return d
+
+
+def rest_SubmitFeedbackRequest(m: SubmitFeedbackRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "feedback": [rest_Feedback(v) for v in m.feedback],
+    }
+    return d
+
+
+def file_SubmitFeedbackRequest(m: SubmitFeedbackRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.feedback:
+        d["feedback"] = [file_Feedback(v) for v in m.feedback]
+    return d
+
+
+def rest_SubmitFeedbackResponse(m: SubmitFeedbackResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "accepted": m.accepted,
+        "waiting": m.waiting,
+    }
+    return d
+
+
+def file_SubmitFeedbackResponse(m: SubmitFeedbackResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["accepted"] = m.accepted
+    d["waiting"] = m.waiting
+    return d
+
+
+def rest_FailureCase(m: FailureCase) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "id": m.id,
+        "project": m.project,
+        "sourceSha256": m.source_sha256,
+        "title": m.title,
+        "reason": m.reason,
+        "assignee": m.assignee,
+        "status": m.status.proto_name,
+        "revision": m.revision,
+        "createdBy": m.created_by,
+        "updatedBy": m.updated_by,
+        "reviewedBy": m.reviewed_by,
+        "reviewNote": m.review_note,
+    }
+    v = m.source
+    if v is not None:
+        d["source"] = rest_TraceSummary(v)
+    v = m.record
+    if v is not None:
+        d["record"] = rest_Record(v)
+    v = m.created_at
+    if v is not None:
+        d["createdAt"] = timestamp_text(v)
+    v = m.updated_at
+    if v is not None:
+        d["updatedAt"] = timestamp_text(v)
+    v = m.reviewed_at
+    if v is not None:
+        d["reviewedAt"] = timestamp_text(v)
+    return d
+
+
+def file_FailureCase(m: FailureCase) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.id:
+        d["id"] = m.id
+    if m.project:
+        d["project"] = m.project
+    v = m.source
+    if v is not None:
+        d["source"] = file_TraceSummary(v)
+    if m.source_sha256:
+        d["source_sha256"] = m.source_sha256
+    v = m.record
+    if v is not None:
+        d["record"] = file_Record(v)
+    if m.title:
+        d["title"] = m.title
+    if m.reason:
+        d["reason"] = m.reason
+    if m.assignee:
+        d["assignee"] = m.assignee
+    if m.status.number:
+        d["status"] = m.status.value
+    d["revision"] = m.revision
+    if m.created_by:
+        d["created_by"] = m.created_by
+    if m.updated_by:
+        d["updated_by"] = m.updated_by
+    if m.reviewed_by:
+        d["reviewed_by"] = m.reviewed_by
+    if m.review_note:
+        d["review_note"] = m.review_note
+    v = m.created_at
+    if v is not None:
+        d["created_at"] = timestamp_text(v)
+    v = m.updated_at
+    if v is not None:
+        d["updated_at"] = timestamp_text(v)
+    v = m.reviewed_at
+    if v is not None:
+        d["reviewed_at"] = timestamp_text(v)
+    return d
+
+
+def rest_FailureEvent(m: FailureEvent) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "revision": m.revision,
+        "actor": m.actor,
+        "action": m.action,
+        "status": m.status.proto_name,
+        "recordSha256": m.record_sha256,
+    }
+    v = m.time
+    if v is not None:
+        d["time"] = timestamp_text(v)
+    return d
+
+
+def file_FailureEvent(m: FailureEvent) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["revision"] = m.revision
+    if m.actor:
+        d["actor"] = m.actor
+    if m.action:
+        d["action"] = m.action
+    if m.status.number:
+        d["status"] = m.status.value
+    if m.record_sha256:
+        d["record_sha256"] = m.record_sha256
+    v = m.time
+    if v is not None:
+        d["time"] = timestamp_text(v)
+    return d
+
+
+def rest_CaptureFailureRequest(m: CaptureFailureRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "traceId": m.trace_id,
+        "title": m.title,
+        "reason": m.reason,
+    }
+    return d
+
+
+def file_CaptureFailureRequest(m: CaptureFailureRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.trace_id:
+        d["trace_id"] = m.trace_id
+    if m.title:
+        d["title"] = m.title
+    if m.reason:
+        d["reason"] = m.reason
+    return d
+
+
+def rest_CaptureFailureResponse(m: CaptureFailureResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "deduplicated": m.deduplicated,
+    }
+    v = m.failure
+    if v is not None:
+        d["failure"] = rest_FailureCase(v)
+    return d
+
+
+def file_CaptureFailureResponse(m: CaptureFailureResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.failure
+    if v is not None:
+        d["failure"] = file_FailureCase(v)
+    d["deduplicated"] = m.deduplicated
+    return d
+
+
+def rest_ListFailuresRequest(m: ListFailuresRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "status": m.status.proto_name,
+        "assignee": m.assignee,
+        "pageSize": m.page_size,
+        "pageToken": m.page_token,
+    }
+    return d
+
+
+def file_ListFailuresRequest(m: ListFailuresRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.status.number:
+        d["status"] = m.status.value
+    if m.assignee:
+        d["assignee"] = m.assignee
+    d["page_size"] = m.page_size
+    if m.page_token:
+        d["page_token"] = m.page_token
+    return d
+
+
+def rest_ListFailuresResponse(m: ListFailuresResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "failures": [rest_FailureCase(v) for v in m.failures],
+        "nextPageToken": m.next_page_token,
+        "counts": m.counts,
+    }
+    return d
+
+
+def file_ListFailuresResponse(m: ListFailuresResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.failures:
+        d["failures"] = [file_FailureCase(v) for v in m.failures]
+    if m.next_page_token:
+        d["next_page_token"] = m.next_page_token
+    if m.counts:
+        d["counts"] = m.counts
+    return d
+
+
+def rest_GetFailureRequest(m: GetFailureRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "id": m.id,
+    }
+    return d
+
+
+def file_GetFailureRequest(m: GetFailureRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.id:
+        d["id"] = m.id
+    return d
+
+
+def rest_GetFailureResponse(m: GetFailureResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.failure
+    if v is not None:
+        d["failure"] = rest_FailureCase(v)
+    return d
+
+
+def file_GetFailureResponse(m: GetFailureResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.failure
+    if v is not None:
+        d["failure"] = file_FailureCase(v)
+    return d
+
+
+def rest_UpdateFailureRequest(m: UpdateFailureRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "id": m.id,
+        "expectedRevision": m.expected_revision,
+        "title": m.title,
+        "reason": m.reason,
+        "assignee": m.assignee,
+        "status": m.status.proto_name,
+    }
+    v = m.record
+    if v is not None:
+        d["record"] = rest_Record(v)
+    return d
+
+
+def file_UpdateFailureRequest(m: UpdateFailureRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.id:
+        d["id"] = m.id
+    d["expected_revision"] = m.expected_revision
+    v = m.record
+    if v is not None:
+        d["record"] = file_Record(v)
+    if m.title:
+        d["title"] = m.title
+    if m.reason:
+        d["reason"] = m.reason
+    if m.assignee:
+        d["assignee"] = m.assignee
+    if m.status.number:
+        d["status"] = m.status.value
+    return d
+
+
+def rest_UpdateFailureResponse(m: UpdateFailureResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.failure
+    if v is not None:
+        d["failure"] = rest_FailureCase(v)
+    return d
+
+
+def file_UpdateFailureResponse(m: UpdateFailureResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.failure
+    if v is not None:
+        d["failure"] = file_FailureCase(v)
+    return d
+
+
+def rest_ReviewFailureRequest(m: ReviewFailureRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "id": m.id,
+        "expectedRevision": m.expected_revision,
+        "decision": m.decision.proto_name,
+        "note": m.note,
+    }
+    return d
+
+
+def file_ReviewFailureRequest(m: ReviewFailureRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.id:
+        d["id"] = m.id
+    d["expected_revision"] = m.expected_revision
+    if m.decision.number:
+        d["decision"] = m.decision.value
+    if m.note:
+        d["note"] = m.note
+    return d
+
+
+def rest_ReviewFailureResponse(m: ReviewFailureResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.failure
+    if v is not None:
+        d["failure"] = rest_FailureCase(v)
+    return d
+
+
+def file_ReviewFailureResponse(m: ReviewFailureResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.failure
+    if v is not None:
+        d["failure"] = file_FailureCase(v)
+    return d
+
+
+def rest_ListFailureEventsRequest(m: ListFailureEventsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "id": m.id,
+        "pageSize": m.page_size,
+        "pageToken": m.page_token,
+    }
+    return d
+
+
+def file_ListFailureEventsRequest(m: ListFailureEventsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.id:
+        d["id"] = m.id
+    d["page_size"] = m.page_size
+    if m.page_token:
+        d["page_token"] = m.page_token
+    return d
+
+
+def rest_ListFailureEventsResponse(m: ListFailureEventsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "events": [rest_FailureEvent(v) for v in m.events],
+        "nextPageToken": m.next_page_token,
+    }
+    return d
+
+
+def file_ListFailureEventsResponse(m: ListFailureEventsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.events:
+        d["events"] = [file_FailureEvent(v) for v in m.events]
+    if m.next_page_token:
+        d["next_page_token"] = m.next_page_token
+    return d
+
+
+def rest_ExportFailuresRequest(m: ExportFailuresRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "selections": [rest_FailureSelection(v) for v in m.selections],
+    }
+    return d
+
+
+def file_ExportFailuresRequest(m: ExportFailuresRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.selections:
+        d["selections"] = [file_FailureSelection(v) for v in m.selections]
+    return d
+
+
+def rest_ExportFailuresResponse(m: ExportFailuresResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "records": [rest_Record(v) for v in m.records],
+        "jsonl": m.jsonl,
+    }
+    return d
+
+
+def file_ExportFailuresResponse(m: ExportFailuresResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.records:
+        d["records"] = [file_Record(v) for v in m.records]
+    if m.jsonl:
+        d["jsonl"] = m.jsonl
+    return d
+
+
+def rest_DeleteFailureRequest(m: DeleteFailureRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "id": m.id,
+        "expectedRevision": m.expected_revision,
+    }
+    return d
+
+
+def file_DeleteFailureRequest(m: DeleteFailureRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.id:
+        d["id"] = m.id
+    d["expected_revision"] = m.expected_revision
+    return d
+
+
+def rest_DeleteFailureResponse(m: DeleteFailureResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def file_DeleteFailureResponse(m: DeleteFailureResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def rest_OnlineEvalPolicy(m: OnlineEvalPolicy) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "project": m.project,
+        "disabled": m.disabled,
+        "selector": m.selector,
+        "stages": [rest_CascadeStage(v) for v in m.stages],
+        "judge": m.judge,
+        "alerts": [rest_Alert(v) for v in m.alerts],
+        "labels": m.labels,
+        "scope": m.scope.proto_name,
+        "sinks": m.sinks,
+    }
+    v = m.sampling
+    if v is not None:
+        d["sampling"] = rest_Sampling(v)
+    v = m.window
+    if v is not None:
+        d["window"] = duration_text(v)
+    v = m.promote
+    if v is not None:
+        d["promote"] = rest_Promotion(v)
+    v = m.budget
+    if v is not None:
+        d["budget"] = rest_PolicyBudget(v)
+    v = m.view
+    if v is not None:
+        d["view"] = rest_PolicyView(v)
+    return d
+
+
+def file_OnlineEvalPolicy(m: OnlineEvalPolicy) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.project:
+        d["project"] = m.project
+    d["disabled"] = m.disabled
+    if m.selector:
+        d["selector"] = m.selector
+    v = m.sampling
+    if v is not None:
+        d["sampling"] = file_Sampling(v)
+    if m.stages:
+        d["stages"] = [file_CascadeStage(v) for v in m.stages]
+    if m.judge:
+        d["judge"] = m.judge
+    v = m.window
+    if v is not None:
+        d["window"] = duration_text(v)
+    if m.alerts:
+        d["alerts"] = [file_Alert(v) for v in m.alerts]
+    v = m.promote
+    if v is not None:
+        d["promote"] = file_Promotion(v)
+    if m.labels:
+        d["labels"] = m.labels
+    if m.scope.number:
+        d["scope"] = m.scope.value
+    v = m.budget
+    if v is not None:
+        d["budget"] = file_PolicyBudget(v)
+    v = m.view
+    if v is not None:
+        d["view"] = file_PolicyView(v)
+    if m.sinks:
+        d["sinks"] = m.sinks
+    return d
+
+
+def rest_PolicyBudget(m: PolicyBudget) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.usd_per_day
+    if v is not None:
+        d["usdPerDay"] = v
+    v = m.tokens_per_day
+    if v is not None:
+        d["tokensPerDay"] = v
+    return d
+
+
+def file_PolicyBudget(m: PolicyBudget) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.usd_per_day
+    if v is not None:
+        d["usd_per_day"] = v
+    v = m.tokens_per_day
+    if v is not None:
+        d["tokens_per_day"] = v
+    return d
+
+
+def rest_PolicyView(m: PolicyView) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "patterns": m.patterns,
+        "detectors": m.detectors,
+        "dropAttributes": m.drop_attributes,
+    }
+    return d
+
+
+def file_PolicyView(m: PolicyView) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.patterns:
+        d["patterns"] = m.patterns
+    if m.detectors:
+        d["detectors"] = m.detectors
+    if m.drop_attributes:
+        d["drop_attributes"] = m.drop_attributes
+    return d
+
+
+def rest_Sampling(m: Sampling) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "always": m.always,
+    }
+    v = m.rate
+    if v is not None:
+        d["rate"] = v
+    return d
+
+
+def file_Sampling(m: Sampling) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.rate
+    if v is not None:
+        d["rate"] = v
+    if m.always:
+        d["always"] = m.always
+    return d
+
+
+def rest_CascadeStage(m: CascadeStage) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "evaluators": [rest_EvaluatorRef(v) for v in m.evaluators],
+        "when": m.when,
+    }
+    return d
+
+
+def file_CascadeStage(m: CascadeStage) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.evaluators:
+        d["evaluators"] = [file_EvaluatorRef(v) for v in m.evaluators]
+    if m.when:
+        d["when"] = m.when
+    return d
+
+
+def rest_Alert(m: Alert) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "metric": m.metric,
+        "minSamples": m.min_samples,
+        "webhook": m.webhook,
+        "secretEnv": m.secret_env,
+        "form": m.form,
+        "falseAlarmRate": m.false_alarm_rate,
+    }
+    v = m.below
+    if v is not None:
+        d["below"] = v
+    v = m.above
+    if v is not None:
+        d["above"] = v
+    return d
+
+
+def file_Alert(m: Alert) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.metric:
+        d["metric"] = m.metric
+    v = m.below
+    if v is not None:
+        d["below"] = v
+    v = m.above
+    if v is not None:
+        d["above"] = v
+    d["min_samples"] = m.min_samples
+    if m.webhook:
+        d["webhook"] = m.webhook
+    if m.secret_env:
+        d["secret_env"] = m.secret_env
+    if m.form:
+        d["form"] = m.form
+    d["false_alarm_rate"] = m.false_alarm_rate
+    return d
+
+
+def rest_Promotion(m: Promotion) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "when": m.when,
+        "dataset": m.dataset,
+    }
+    return d
+
+
+def file_Promotion(m: Promotion) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.when:
+        d["when"] = m.when
+    if m.dataset:
+        d["dataset"] = m.dataset
+    return d
+
+
+def rest_ApplyPolicyRequest(m: ApplyPolicyRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "validateOnly": m.validate_only,
+    }
+    v = m.policy
+    if v is not None:
+        d["policy"] = rest_OnlineEvalPolicy(v)
+    return d
+
+
+def file_ApplyPolicyRequest(m: ApplyPolicyRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.policy
+    if v is not None:
+        d["policy"] = file_OnlineEvalPolicy(v)
+    d["validate_only"] = m.validate_only
+    return d
+
+
+def rest_ApplyPolicyResponse(m: ApplyPolicyResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.policy
+    if v is not None:
+        d["policy"] = rest_OnlineEvalPolicy(v)
+    return d
+
+
+def file_ApplyPolicyResponse(m: ApplyPolicyResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.policy
+    if v is not None:
+        d["policy"] = file_OnlineEvalPolicy(v)
+    return d
+
+
+def rest_ListPoliciesRequest(m: ListPoliciesRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+    }
+    return d
+
+
+def file_ListPoliciesRequest(m: ListPoliciesRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    return d
+
+
+def rest_ListPoliciesResponse(m: ListPoliciesResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "policies": [rest_OnlineEvalPolicy(v) for v in m.policies],
+    }
+    return d
+
+
+def file_ListPoliciesResponse(m: ListPoliciesResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.policies:
+        d["policies"] = [file_OnlineEvalPolicy(v) for v in m.policies]
+    return d
+
+
+def rest_DeletePolicyRequest(m: DeletePolicyRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "project": m.project,
+    }
+    return d
+
+
+def file_DeletePolicyRequest(m: DeletePolicyRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.project:
+        d["project"] = m.project
+    return d
+
+
+def rest_DeletePolicyResponse(m: DeletePolicyResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def file_DeletePolicyResponse(m: DeletePolicyResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    return d
+
+
+def rest_GetPolicyStatsRequest(m: GetPolicyStatsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "project": m.project,
+        "by": m.by,
+    }
+    v = m.since
+    if v is not None:
+        d["since"] = timestamp_text(v)
+    v = m.step
+    if v is not None:
+        d["step"] = duration_text(v)
+    return d
+
+
+def file_GetPolicyStatsRequest(m: GetPolicyStatsRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.project:
+        d["project"] = m.project
+    v = m.since
+    if v is not None:
+        d["since"] = timestamp_text(v)
+    v = m.step
+    if v is not None:
+        d["step"] = duration_text(v)
+    if m.by:
+        d["by"] = m.by
+    return d
+
+
+def rest_MetricWindow(m: MetricWindow) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "metric": m.metric,
+        "n": m.n,
+        "skipped": m.skipped,
+        "errors": m.errors,
+        "group": m.group,
+        "skipReasons": m.skip_reasons,
+    }
+    v = m.mean
+    if v is not None:
+        d["mean"] = v
+    v = m.ci
+    if v is not None:
+        d["ci"] = rest_ConfidenceInterval(v)
+    v = m.start
+    if v is not None:
+        d["start"] = timestamp_text(v)
+    v = m.end
+    if v is not None:
+        d["end"] = timestamp_text(v)
+    v = m.p05
+    if v is not None:
+        d["p05"] = v
+    v = m.p50
+    if v is not None:
+        d["p50"] = v
+    v = m.p95
+    if v is not None:
+        d["p95"] = v
+    return d
+
+
+def file_MetricWindow(m: MetricWindow) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.metric:
+        d["metric"] = m.metric
+    d["n"] = m.n
+    v = m.mean
+    if v is not None:
+        d["mean"] = v
+    v = m.ci
+    if v is not None:
+        d["ci"] = file_ConfidenceInterval(v)
+    d["skipped"] = m.skipped
+    d["errors"] = m.errors
+    v = m.start
+    if v is not None:
+        d["start"] = timestamp_text(v)
+    v = m.end
+    if v is not None:
+        d["end"] = timestamp_text(v)
+    if m.group:
+        d["group"] = m.group
+    v = m.p05
+    if v is not None:
+        d["p05"] = v
+    v = m.p50
+    if v is not None:
+        d["p50"] = v
+    v = m.p95
+    if v is not None:
+        d["p95"] = v
+    if m.skip_reasons:
+        d["skip_reasons"] = m.skip_reasons
+    return d
+
+
+def rest_AlertState(m: AlertState) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "firing": m.firing,
+        "n": m.n,
+    }
+    v = m.alert
+    if v is not None:
+        d["alert"] = rest_Alert(v)
+    v = m.since
+    if v is not None:
+        d["since"] = timestamp_text(v)
+    v = m.mean
+    if v is not None:
+        d["mean"] = v
+    v = m.ci
+    if v is not None:
+        d["ci"] = rest_ConfidenceInterval(v)
+    return d
+
+
+def file_AlertState(m: AlertState) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.alert
+    if v is not None:
+        d["alert"] = file_Alert(v)
+    d["firing"] = m.firing
+    v = m.since
+    if v is not None:
+        d["since"] = timestamp_text(v)
+    d["n"] = m.n
+    v = m.mean
+    if v is not None:
+        d["mean"] = v
+    v = m.ci
+    if v is not None:
+        d["ci"] = file_ConfidenceInterval(v)
+    return d
+
+
+def rest_PolicyStats(m: PolicyStats) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "policy": m.policy,
+        "tracesSeen": m.traces_seen,
+        "tracesMatched": m.traces_matched,
+        "tracesSampled": m.traces_sampled,
+        "tracesEvaluated": m.traces_evaluated,
+        "tracesPromoted": m.traces_promoted,
+        "evaluationErrors": m.evaluation_errors,
+        "metrics": [rest_MetricWindow(v) for v in m.metrics],
+        "alerts": [rest_AlertState(v) for v in m.alerts],
+        "series": [rest_MetricWindow(v) for v in m.series],
+        "tracesWaiting": m.traces_waiting,
+        "tokensToday": m.tokens_today,
+        "budgetReached": m.budget_reached,
+        "tracesOverBudget": m.traces_over_budget,
+        "warnings": m.warnings,
+        "drift": [rest_MetricDrift(v) for v in m.drift],
+        "sinks": [rest_SinkState(v) for v in m.sinks],
+    }
+    v = m.usd_today
+    if v is not None:
+        d["usdToday"] = v
+    return d
+
+
+def file_PolicyStats(m: PolicyStats) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.policy:
+        d["policy"] = m.policy
+    d["traces_seen"] = m.traces_seen
+    d["traces_matched"] = m.traces_matched
+    d["traces_sampled"] = m.traces_sampled
+    d["traces_evaluated"] = m.traces_evaluated
+    d["traces_promoted"] = m.traces_promoted
+    d["evaluation_errors"] = m.evaluation_errors
+    if m.metrics:
+        d["metrics"] = [file_MetricWindow(v) for v in m.metrics]
+    if m.alerts:
+        d["alerts"] = [file_AlertState(v) for v in m.alerts]
+    if m.series:
+        d["series"] = [file_MetricWindow(v) for v in m.series]
+    d["traces_waiting"] = m.traces_waiting
+    v = m.usd_today
+    if v is not None:
+        d["usd_today"] = v
+    d["tokens_today"] = m.tokens_today
+    d["budget_reached"] = m.budget_reached
+    d["traces_over_budget"] = m.traces_over_budget
+    if m.warnings:
+        d["warnings"] = m.warnings
+    if m.drift:
+        d["drift"] = [file_MetricDrift(v) for v in m.drift]
+    if m.sinks:
+        d["sinks"] = [file_SinkState(v) for v in m.sinks]
+    return d
+
+
+def rest_SinkState(m: SinkState) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "sink": m.sink,
+        "delivered": m.delivered,
+        "waiting": m.waiting,
+        "givenUp": m.given_up,
+        "lastError": m.last_error,
+    }
+    v = m.last_delivered
+    if v is not None:
+        d["lastDelivered"] = timestamp_text(v)
+    v = m.last_error_time
+    if v is not None:
+        d["lastErrorTime"] = timestamp_text(v)
+    return d
+
+
+def file_SinkState(m: SinkState) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.sink:
+        d["sink"] = m.sink
+    d["delivered"] = m.delivered
+    d["waiting"] = m.waiting
+    d["given_up"] = m.given_up
+    v = m.last_delivered
+    if v is not None:
+        d["last_delivered"] = timestamp_text(v)
+    if m.last_error:
+        d["last_error"] = m.last_error
+    v = m.last_error_time
+    if v is not None:
+        d["last_error_time"] = timestamp_text(v)
+    return d
+
+
+def rest_MetricDrift(m: MetricDrift) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "metric": m.metric,
+        "nBefore": m.n_before,
+        "nNow": m.n_now,
+        "moved": m.moved,
+    }
+    v = m.psi
+    if v is not None:
+        d["psi"] = v
+    v = m.p_value
+    if v is not None:
+        d["pValue"] = v
+    v = m.difference
+    if v is not None:
+        d["difference"] = v
+    v = m.ci
+    if v is not None:
+        d["ci"] = rest_ConfidenceInterval(v)
+    return d
+
+
+def file_MetricDrift(m: MetricDrift) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.metric:
+        d["metric"] = m.metric
+    v = m.psi
+    if v is not None:
+        d["psi"] = v
+    v = m.p_value
+    if v is not None:
+        d["p_value"] = v
+    v = m.difference
+    if v is not None:
+        d["difference"] = v
+    v = m.ci
+    if v is not None:
+        d["ci"] = file_ConfidenceInterval(v)
+    d["n_before"] = m.n_before
+    d["n_now"] = m.n_now
+    d["moved"] = m.moved
+    return d
+
+
+def rest_GetPolicyStatsResponse(m: GetPolicyStatsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.stats
+    if v is not None:
+        d["stats"] = rest_PolicyStats(v)
+    return d
+
+
+def file_GetPolicyStatsResponse(m: GetPolicyStatsResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.stats
+    if v is not None:
+        d["stats"] = file_PolicyStats(v)
+    return d
+
+
+def rest_TestPolicyRequest(m: TestPolicyRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.policy
+    if v is not None:
+        d["policy"] = rest_OnlineEvalPolicy(v)
+    v = m.lookback
+    if v is not None:
+        d["lookback"] = duration_text(v)
+    return d
+
+
+def file_TestPolicyRequest(m: TestPolicyRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.policy
+    if v is not None:
+        d["policy"] = file_OnlineEvalPolicy(v)
+    v = m.lookback
+    if v is not None:
+        d["lookback"] = duration_text(v)
+    return d
+
+
+def rest_TestPolicyResponse(m: TestPolicyResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "seen": m.seen,
+        "matched": m.matched,
+        "sampled": m.sampled,
+        "traceIds": m.trace_ids,
+        "warnings": m.warnings,
+    }
+    v = m.cost_usd
+    if v is not None:
+        d["costUsd"] = v
+    return d
+
+
+def file_TestPolicyResponse(m: TestPolicyResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["seen"] = m.seen
+    d["matched"] = m.matched
+    d["sampled"] = m.sampled
+    v = m.cost_usd
+    if v is not None:
+        d["cost_usd"] = v
+    if m.trace_ids:
+        d["trace_ids"] = m.trace_ids
+    if m.warnings:
+        d["warnings"] = m.warnings
+    return d
+
+
+def rest_BackfillPolicyRequest(m: BackfillPolicyRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "project": m.project,
+    }
+    v = m.since
+    if v is not None:
+        d["since"] = timestamp_text(v)
+    v = m.until
+    if v is not None:
+        d["until"] = timestamp_text(v)
+    return d
+
+
+def file_BackfillPolicyRequest(m: BackfillPolicyRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.project:
+        d["project"] = m.project
+    v = m.since
+    if v is not None:
+        d["since"] = timestamp_text(v)
+    v = m.until
+    if v is not None:
+        d["until"] = timestamp_text(v)
+    return d
+
+
+def rest_BackfillPolicyResponse(m: BackfillPolicyResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "queued": m.queued,
+    }
+    return d
+
+
+def file_BackfillPolicyResponse(m: BackfillPolicyResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    d["queued"] = m.queued
+    return d
+
+
+def rest_TrafficSlice(m: TrafficSlice) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "version": m.version,
+        "labels": m.labels,
+    }
+    v = m.since
+    if v is not None:
+        d["since"] = timestamp_text(v)
+    v = m.until
+    if v is not None:
+        d["until"] = timestamp_text(v)
+    return d
+
+
+def file_TrafficSlice(m: TrafficSlice) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    v = m.since
+    if v is not None:
+        d["since"] = timestamp_text(v)
+    v = m.until
+    if v is not None:
+        d["until"] = timestamp_text(v)
+    if m.version:
+        d["version"] = m.version
+    if m.labels:
+        d["labels"] = m.labels
+    return d
+
+
+def rest_CompareTrafficRequest(m: CompareTrafficRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "name": m.name,
+        "project": m.project,
+        "confidenceLevel": m.confidence_level,
+    }
+    v = m.baseline
+    if v is not None:
+        d["baseline"] = rest_TrafficSlice(v)
+    v = m.candidate
+    if v is not None:
+        d["candidate"] = rest_TrafficSlice(v)
+    return d
+
+
+def file_CompareTrafficRequest(m: CompareTrafficRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.name:
+        d["name"] = m.name
+    if m.project:
+        d["project"] = m.project
+    v = m.baseline
+    if v is not None:
+        d["baseline"] = file_TrafficSlice(v)
+    v = m.candidate
+    if v is not None:
+        d["candidate"] = file_TrafficSlice(v)
+    d["confidence_level"] = m.confidence_level
+    return d
+
+
+def rest_CompareTrafficResponse(m: CompareTrafficResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "comparisons": [rest_TrafficComparison(v) for v in m.comparisons],
+        "pairedBy": m.paired_by,
+    }
+    return d
+
+
+def file_CompareTrafficResponse(m: CompareTrafficResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.comparisons:
+        d["comparisons"] = [file_TrafficComparison(v) for v in m.comparisons]
+    if m.paired_by:
+        d["paired_by"] = m.paired_by
+    return d
+
+
+def rest_TrafficComparison(m: TrafficComparison) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "metric": m.metric,
+        "verdict": m.verdict,
+        "test": m.test,
+        "pairs": m.pairs,
+    }
+    v = m.baseline
+    if v is not None:
+        d["baseline"] = rest_MetricWindow(v)
+    v = m.candidate
+    if v is not None:
+        d["candidate"] = rest_MetricWindow(v)
+    v = m.difference
+    if v is not None:
+        d["difference"] = v
+    v = m.ci
+    if v is not None:
+        d["ci"] = rest_ConfidenceInterval(v)
+    v = m.p_value
+    if v is not None:
+        d["pValue"] = v
+    return d
+
+
+def file_TrafficComparison(m: TrafficComparison) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.metric:
+        d["metric"] = m.metric
+    v = m.baseline
+    if v is not None:
+        d["baseline"] = file_MetricWindow(v)
+    v = m.candidate
+    if v is not None:
+        d["candidate"] = file_MetricWindow(v)
+    v = m.difference
+    if v is not None:
+        d["difference"] = v
+    v = m.ci
+    if v is not None:
+        d["ci"] = file_ConfidenceInterval(v)
+    v = m.p_value
+    if v is not None:
+        d["p_value"] = v
+    if m.verdict:
+        d["verdict"] = m.verdict
+    if m.test:
+        d["test"] = m.test
+    d["pairs"] = m.pairs
     return d
 
 
@@ -5026,12 +7859,14 @@ def rest_RewardComponent(m: RewardComponent) -> dict[str, Any]:
     d: dict[str, Any] = {
         "ref": m.ref,
         "name": m.name,
-        "weight": m.weight,
         "gate": m.gate,
         "metric": m.metric,
         "params": m.params,
         "minIsolation": m.min_isolation,
     }
+    v = m.weight
+    if v is not None:
+        d["weight"] = v
     v = m.threshold
     if v is not None:
         d["threshold"] = v
@@ -5044,7 +7879,9 @@ def file_RewardComponent(m: RewardComponent) -> dict[str, Any]:
         d["ref"] = m.ref
     if m.name:
         d["name"] = m.name
-    d["weight"] = m.weight
+    v = m.weight
+    if v is not None:
+        d["weight"] = v
     d["gate"] = m.gate
     v = m.threshold
     if v is not None:
@@ -5144,6 +7981,9 @@ def rest_RewardComponentResult(m: RewardComponentResult) -> dict[str, Any]:
     v = m.value
     if v is not None:
         d["value"] = v
+    v = m.isolation
+    if v is not None:
+        d["isolation"] = rest_IsolationReport(v)
     return d
 
 
@@ -5157,6 +7997,9 @@ def file_RewardComponentResult(m: RewardComponentResult) -> dict[str, Any]:
     if m.reason:
         d["reason"] = m.reason
     d["cached"] = m.cached
+    v = m.isolation
+    if v is not None:
+        d["isolation"] = file_IsolationReport(v)
     return d
 
 
@@ -5221,7 +8064,9 @@ def file_GetRunRequest(m: GetRunRequest) -> dict[str, Any]:
 
 
 def rest_GetRunResponse(m: GetRunResponse) -> dict[str, Any]:
-    d: dict[str, Any] = {}
+    d: dict[str, Any] = {
+        "sinks": [rest_SinkState(v) for v in m.sinks],
+    }
     v = m.run
     if v is not None:
         d["run"] = rest_Run(v)
@@ -5233,6 +8078,8 @@ def file_GetRunResponse(m: GetRunResponse) -> dict[str, Any]:
     v = m.run
     if v is not None:
         d["run"] = file_Run(v)
+    if m.sinks:
+        d["sinks"] = [file_SinkState(v) for v in m.sinks]
     return d
 
 
@@ -5959,6 +8806,34 @@ def file_ImportRunResponse(m: ImportRunResponse) -> dict[str, Any]:
     return d
 
 
+def rest_ExportRunRequest(m: ExportRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "runId": m.run_id,
+    }
+    return d
+
+
+def file_ExportRunRequest(m: ExportRunRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.run_id:
+        d["run_id"] = m.run_id
+    return d
+
+
+def rest_ExportRunResponse(m: ExportRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "chunk": b64encode(m.chunk).decode("ascii"),
+    }
+    return d
+
+
+def file_ExportRunResponse(m: ExportRunResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.chunk:
+        d["chunk"] = b64encode(m.chunk).decode("ascii")
+    return d
+
+
 def rest_RescoreRunRequest(m: RescoreRunRequest) -> dict[str, Any]:
     d: dict[str, Any] = {
         "runId": m.run_id,
@@ -6015,23 +8890,36 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "APIKey": rest_APIKey,
     "AgentBudget": rest_AgentBudget,
     "AgentTarget": rest_AgentTarget,
+    "Alert": rest_Alert,
+    "AlertState": rest_AlertState,
+    "ApplyPolicyRequest": rest_ApplyPolicyRequest,
+    "ApplyPolicyResponse": rest_ApplyPolicyResponse,
     "ArchiveRunRequest": rest_ArchiveRunRequest,
     "ArchiveRunResponse": rest_ArchiveRunResponse,
     "AuditEvent": rest_AuditEvent,
+    "BackfillPolicyRequest": rest_BackfillPolicyRequest,
+    "BackfillPolicyResponse": rest_BackfillPolicyResponse,
     "BoundRunEvaluator": rest_BoundRunEvaluator,
     "Budget": rest_Budget,
     "BuiltinHarness": rest_BuiltinHarness,
     "CLIAgent": rest_CLIAgent,
     "CancelRunRequest": rest_CancelRunRequest,
     "CancelRunResponse": rest_CancelRunResponse,
+    "CaptureFailureRequest": rest_CaptureFailureRequest,
+    "CaptureFailureResponse": rest_CaptureFailureResponse,
+    "CascadeStage": rest_CascadeStage,
     "Checker": rest_Checker,
     "CommandHarness": rest_CommandHarness,
     "CommandTarget": rest_CommandTarget,
     "CompareRunsRequest": rest_CompareRunsRequest,
     "CompareRunsResponse": rest_CompareRunsResponse,
+    "CompareTrafficRequest": rest_CompareTrafficRequest,
+    "CompareTrafficResponse": rest_CompareTrafficResponse,
     "ConfidenceInterval": rest_ConfidenceInterval,
     "Content": rest_Content,
     "ContextManagement": rest_ContextManagement,
+    "CountTracesRequest": rest_CountTracesRequest,
+    "CountTracesResponse": rest_CountTracesResponse,
     "CreateAPIKeyRequest": rest_CreateAPIKeyRequest,
     "CreateAPIKeyResponse": rest_CreateAPIKeyResponse,
     "CreateBindingRequest": rest_CreateBindingRequest,
@@ -6055,10 +8943,16 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "DatasetVersionRef": rest_DatasetVersionRef,
     "DeleteBindingRequest": rest_DeleteBindingRequest,
     "DeleteBindingResponse": rest_DeleteBindingResponse,
+    "DeleteFailureRequest": rest_DeleteFailureRequest,
+    "DeleteFailureResponse": rest_DeleteFailureResponse,
+    "DeletePolicyRequest": rest_DeletePolicyRequest,
+    "DeletePolicyResponse": rest_DeletePolicyResponse,
     "DeleteRoleRequest": rest_DeleteRoleRequest,
     "DeleteRoleResponse": rest_DeleteRoleResponse,
     "DeleteRunRequest": rest_DeleteRunRequest,
     "DeleteRunResponse": rest_DeleteRunResponse,
+    "DeleteTracesRequest": rest_DeleteTracesRequest,
+    "DeleteTracesResponse": rest_DeleteTracesResponse,
     "DiffDatasetVersionsRequest": rest_DiffDatasetVersionsRequest,
     "DiffDatasetVersionsResponse": rest_DiffDatasetVersionsResponse,
     "Environment": rest_Environment,
@@ -6074,8 +8968,15 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "EvaluatorExample": rest_EvaluatorExample,
     "EvaluatorManifest": rest_EvaluatorManifest,
     "EvaluatorRef": rest_EvaluatorRef,
+    "ExportFailuresRequest": rest_ExportFailuresRequest,
+    "ExportFailuresResponse": rest_ExportFailuresResponse,
+    "ExportRunRequest": rest_ExportRunRequest,
+    "ExportRunResponse": rest_ExportRunResponse,
     "ExternalHarness": rest_ExternalHarness,
+    "FailureCase": rest_FailureCase,
+    "FailureEvent": rest_FailureEvent,
     "FailureSelection": rest_FailureSelection,
+    "Feedback": rest_Feedback,
     "FetchDatasetVersionRequest": rest_FetchDatasetVersionRequest,
     "FetchDatasetVersionResponse": rest_FetchDatasetVersionResponse,
     "FewShotExample": rest_FewShotExample,
@@ -6083,10 +8984,18 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "GateResult": rest_GateResult,
     "GetDatasetVersionRequest": rest_GetDatasetVersionRequest,
     "GetDatasetVersionResponse": rest_GetDatasetVersionResponse,
+    "GetFailureRequest": rest_GetFailureRequest,
+    "GetFailureResponse": rest_GetFailureResponse,
+    "GetPolicyStatsRequest": rest_GetPolicyStatsRequest,
+    "GetPolicyStatsResponse": rest_GetPolicyStatsResponse,
     "GetRecordEvidenceRequest": rest_GetRecordEvidenceRequest,
     "GetRecordEvidenceResponse": rest_GetRecordEvidenceResponse,
     "GetRunRequest": rest_GetRunRequest,
     "GetRunResponse": rest_GetRunResponse,
+    "GetSessionRequest": rest_GetSessionRequest,
+    "GetSessionResponse": rest_GetSessionResponse,
+    "GetTraceRequest": rest_GetTraceRequest,
+    "GetTraceResponse": rest_GetTraceResponse,
     "GitState": rest_GitState,
     "HTTPAgent": rest_HTTPAgent,
     "Harness": rest_Harness,
@@ -6112,8 +9021,14 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ListDatasetVersionsResponse": rest_ListDatasetVersionsResponse,
     "ListEvaluatorsRequest": rest_ListEvaluatorsRequest,
     "ListEvaluatorsResponse": rest_ListEvaluatorsResponse,
+    "ListFailureEventsRequest": rest_ListFailureEventsRequest,
+    "ListFailureEventsResponse": rest_ListFailureEventsResponse,
+    "ListFailuresRequest": rest_ListFailuresRequest,
+    "ListFailuresResponse": rest_ListFailuresResponse,
     "ListPermissionsRequest": rest_ListPermissionsRequest,
     "ListPermissionsResponse": rest_ListPermissionsResponse,
+    "ListPoliciesRequest": rest_ListPoliciesRequest,
+    "ListPoliciesResponse": rest_ListPoliciesResponse,
     "ListProjectsRequest": rest_ListProjectsRequest,
     "ListProjectsResponse": rest_ListProjectsResponse,
     "ListRolesRequest": rest_ListRolesRequest,
@@ -6122,6 +9037,10 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ListRunResultsResponse": rest_ListRunResultsResponse,
     "ListRunsRequest": rest_ListRunsRequest,
     "ListRunsResponse": rest_ListRunsResponse,
+    "ListScoresRequest": rest_ListScoresRequest,
+    "ListScoresResponse": rest_ListScoresResponse,
+    "ListTracesRequest": rest_ListTracesRequest,
+    "ListTracesResponse": rest_ListTracesResponse,
     "MCPAgent": rest_MCPAgent,
     "MCPOAuth": rest_MCPOAuth,
     "MCPServer": rest_MCPServer,
@@ -6129,12 +9048,23 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "Message": rest_Message,
     "Messages": rest_Messages,
     "MetricComparison": rest_MetricComparison,
+    "MetricDrift": rest_MetricDrift,
     "MetricSpec": rest_MetricSpec,
     "MetricSummaries": rest_MetricSummaries,
     "MetricSummary": rest_MetricSummary,
+    "MetricWindow": rest_MetricWindow,
     "MockTool": rest_MockTool,
     "Observation": rest_Observation,
+    "OnlineEvalPolicy": rest_OnlineEvalPolicy,
     "Permission": rest_Permission,
+    "PluginDescribeRequest": rest_PluginDescribeRequest,
+    "PluginDescribeResponse": rest_PluginDescribeResponse,
+    "PluginEvaluateRequest": rest_PluginEvaluateRequest,
+    "PluginEvaluateResponse": rest_PluginEvaluateResponse,
+    "PolicyBudget": rest_PolicyBudget,
+    "PolicyResults": rest_PolicyResults,
+    "PolicyStats": rest_PolicyStats,
+    "PolicyView": rest_PolicyView,
     "Pricing": rest_Pricing,
     "Principal": rest_Principal,
     "Progress": rest_Progress,
@@ -6142,6 +9072,7 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ProjectAccess": rest_ProjectAccess,
     "PromoteResultsRequest": rest_PromoteResultsRequest,
     "PromoteResultsResponse": rest_PromoteResultsResponse,
+    "Promotion": rest_Promotion,
     "Provenance": rest_Provenance,
     "PublishDatasetVersionRequest": rest_PublishDatasetVersionRequest,
     "PublishDatasetVersionResponse": rest_PublishDatasetVersionResponse,
@@ -6158,6 +9089,8 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ResumeRunResponse": rest_ResumeRunResponse,
     "ReviewDatasetVersionRequest": rest_ReviewDatasetVersionRequest,
     "ReviewDatasetVersionResponse": rest_ReviewDatasetVersionResponse,
+    "ReviewFailureRequest": rest_ReviewFailureRequest,
+    "ReviewFailureResponse": rest_ReviewFailureResponse,
     "RevokeAPIKeyRequest": rest_RevokeAPIKeyRequest,
     "RevokeAPIKeyResponse": rest_RevokeAPIKeyResponse,
     "Reward": rest_Reward,
@@ -6176,32 +9109,79 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "RunProvenance": rest_RunProvenance,
     "RunRecordEvidence": rest_RunRecordEvidence,
     "RunSpec": rest_RunSpec,
+    "Sampling": rest_Sampling,
+    "SandboxCreateRequest": rest_SandboxCreateRequest,
+    "SandboxCreateResponse": rest_SandboxCreateResponse,
+    "SandboxDeleteSnapshotRequest": rest_SandboxDeleteSnapshotRequest,
+    "SandboxDeleteSnapshotResponse": rest_SandboxDeleteSnapshotResponse,
+    "SandboxDestroyRequest": rest_SandboxDestroyRequest,
+    "SandboxDestroyResponse": rest_SandboxDestroyResponse,
+    "SandboxEgressEvent": rest_SandboxEgressEvent,
+    "SandboxExecRequest": rest_SandboxExecRequest,
+    "SandboxExecResponse": rest_SandboxExecResponse,
+    "SandboxExecResult": rest_SandboxExecResult,
+    "SandboxFile": rest_SandboxFile,
+    "SandboxNetworkPolicy": rest_SandboxNetworkPolicy,
     "SandboxPolicy": rest_SandboxPolicy,
+    "SandboxProbeRequest": rest_SandboxProbeRequest,
+    "SandboxProbeResponse": rest_SandboxProbeResponse,
+    "SandboxPythonRun": rest_SandboxPythonRun,
+    "SandboxReadFilesRequest": rest_SandboxReadFilesRequest,
+    "SandboxReadFilesResponse": rest_SandboxReadFilesResponse,
+    "SandboxRenewRequest": rest_SandboxRenewRequest,
+    "SandboxRenewResponse": rest_SandboxRenewResponse,
+    "SandboxResources": rest_SandboxResources,
+    "SandboxRestoreRequest": rest_SandboxRestoreRequest,
+    "SandboxRestoreResponse": rest_SandboxRestoreResponse,
+    "SandboxRunPythonRequest": rest_SandboxRunPythonRequest,
+    "SandboxRunPythonResponse": rest_SandboxRunPythonResponse,
+    "SandboxRungStatus": rest_SandboxRungStatus,
+    "SandboxServiceStatus": rest_SandboxServiceStatus,
+    "SandboxSnapshotRequest": rest_SandboxSnapshotRequest,
+    "SandboxSnapshotResponse": rest_SandboxSnapshotResponse,
+    "SandboxSpec": rest_SandboxSpec,
+    "SandboxStatsRequest": rest_SandboxStatsRequest,
+    "SandboxStatsResponse": rest_SandboxStatsResponse,
+    "SandboxWriteFilesRequest": rest_SandboxWriteFilesRequest,
+    "SandboxWriteFilesResponse": rest_SandboxWriteFilesResponse,
     "Scheduling": rest_Scheduling,
     "Score": rest_Score,
     "ScoreRewardsRequest": rest_ScoreRewardsRequest,
     "ScoreRewardsResponse": rest_ScoreRewardsResponse,
     "Sink": rest_Sink,
+    "SinkState": rest_SinkState,
     "SliceRow": rest_SliceRow,
     "SliceRunsRequest": rest_SliceRunsRequest,
     "SliceRunsResponse": rest_SliceRunsResponse,
     "Step": rest_Step,
+    "SubmitFeedbackRequest": rest_SubmitFeedbackRequest,
+    "SubmitFeedbackResponse": rest_SubmitFeedbackResponse,
     "SummaryOptions": rest_SummaryOptions,
     "TabularRow": rest_TabularRow,
     "Target": rest_Target,
     "TaskCheck": rest_TaskCheck,
     "Tensor": rest_Tensor,
+    "TestPolicyRequest": rest_TestPolicyRequest,
+    "TestPolicyResponse": rest_TestPolicyResponse,
     "Thinking": rest_Thinking,
     "ToolCall": rest_ToolCall,
     "ToolDefinition": rest_ToolDefinition,
     "ToolFault": rest_ToolFault,
     "Tools": rest_Tools,
+    "TraceFacet": rest_TraceFacet,
+    "TraceFilter": rest_TraceFilter,
     "TraceProvenance": rest_TraceProvenance,
     "TraceQuery": rest_TraceQuery,
+    "TraceScores": rest_TraceScores,
+    "TraceSummary": rest_TraceSummary,
+    "TrafficComparison": rest_TrafficComparison,
+    "TrafficSlice": rest_TrafficSlice,
     "Trajectory": rest_Trajectory,
     "TrialAdvice": rest_TrialAdvice,
     "TrialVariance": rest_TrialVariance,
     "Unpinned": rest_Unpinned,
+    "UpdateFailureRequest": rest_UpdateFailureRequest,
+    "UpdateFailureResponse": rest_UpdateFailureResponse,
     "UpdateRoleRequest": rest_UpdateRoleRequest,
     "UpdateRoleResponse": rest_UpdateRoleResponse,
     "UploadDatasetVersionRequest": rest_UploadDatasetVersionRequest,
@@ -6212,6 +9192,8 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "VerifyAuditLogResponse": rest_VerifyAuditLogResponse,
     "WatchRunRequest": rest_WatchRunRequest,
     "WatchRunResponse": rest_WatchRunResponse,
+    "WatchTracesRequest": rest_WatchTracesRequest,
+    "WatchTracesResponse": rest_WatchTracesResponse,
     "WhoAmIRequest": rest_WhoAmIRequest,
     "WhoAmIResponse": rest_WhoAmIResponse,
 }
@@ -6223,23 +9205,36 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "APIKey": file_APIKey,
     "AgentBudget": file_AgentBudget,
     "AgentTarget": file_AgentTarget,
+    "Alert": file_Alert,
+    "AlertState": file_AlertState,
+    "ApplyPolicyRequest": file_ApplyPolicyRequest,
+    "ApplyPolicyResponse": file_ApplyPolicyResponse,
     "ArchiveRunRequest": file_ArchiveRunRequest,
     "ArchiveRunResponse": file_ArchiveRunResponse,
     "AuditEvent": file_AuditEvent,
+    "BackfillPolicyRequest": file_BackfillPolicyRequest,
+    "BackfillPolicyResponse": file_BackfillPolicyResponse,
     "BoundRunEvaluator": file_BoundRunEvaluator,
     "Budget": file_Budget,
     "BuiltinHarness": file_BuiltinHarness,
     "CLIAgent": file_CLIAgent,
     "CancelRunRequest": file_CancelRunRequest,
     "CancelRunResponse": file_CancelRunResponse,
+    "CaptureFailureRequest": file_CaptureFailureRequest,
+    "CaptureFailureResponse": file_CaptureFailureResponse,
+    "CascadeStage": file_CascadeStage,
     "Checker": file_Checker,
     "CommandHarness": file_CommandHarness,
     "CommandTarget": file_CommandTarget,
     "CompareRunsRequest": file_CompareRunsRequest,
     "CompareRunsResponse": file_CompareRunsResponse,
+    "CompareTrafficRequest": file_CompareTrafficRequest,
+    "CompareTrafficResponse": file_CompareTrafficResponse,
     "ConfidenceInterval": file_ConfidenceInterval,
     "Content": file_Content,
     "ContextManagement": file_ContextManagement,
+    "CountTracesRequest": file_CountTracesRequest,
+    "CountTracesResponse": file_CountTracesResponse,
     "CreateAPIKeyRequest": file_CreateAPIKeyRequest,
     "CreateAPIKeyResponse": file_CreateAPIKeyResponse,
     "CreateBindingRequest": file_CreateBindingRequest,
@@ -6263,10 +9258,16 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "DatasetVersionRef": file_DatasetVersionRef,
     "DeleteBindingRequest": file_DeleteBindingRequest,
     "DeleteBindingResponse": file_DeleteBindingResponse,
+    "DeleteFailureRequest": file_DeleteFailureRequest,
+    "DeleteFailureResponse": file_DeleteFailureResponse,
+    "DeletePolicyRequest": file_DeletePolicyRequest,
+    "DeletePolicyResponse": file_DeletePolicyResponse,
     "DeleteRoleRequest": file_DeleteRoleRequest,
     "DeleteRoleResponse": file_DeleteRoleResponse,
     "DeleteRunRequest": file_DeleteRunRequest,
     "DeleteRunResponse": file_DeleteRunResponse,
+    "DeleteTracesRequest": file_DeleteTracesRequest,
+    "DeleteTracesResponse": file_DeleteTracesResponse,
     "DiffDatasetVersionsRequest": file_DiffDatasetVersionsRequest,
     "DiffDatasetVersionsResponse": file_DiffDatasetVersionsResponse,
     "Environment": file_Environment,
@@ -6282,8 +9283,15 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "EvaluatorExample": file_EvaluatorExample,
     "EvaluatorManifest": file_EvaluatorManifest,
     "EvaluatorRef": file_EvaluatorRef,
+    "ExportFailuresRequest": file_ExportFailuresRequest,
+    "ExportFailuresResponse": file_ExportFailuresResponse,
+    "ExportRunRequest": file_ExportRunRequest,
+    "ExportRunResponse": file_ExportRunResponse,
     "ExternalHarness": file_ExternalHarness,
+    "FailureCase": file_FailureCase,
+    "FailureEvent": file_FailureEvent,
     "FailureSelection": file_FailureSelection,
+    "Feedback": file_Feedback,
     "FetchDatasetVersionRequest": file_FetchDatasetVersionRequest,
     "FetchDatasetVersionResponse": file_FetchDatasetVersionResponse,
     "FewShotExample": file_FewShotExample,
@@ -6291,10 +9299,18 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "GateResult": file_GateResult,
     "GetDatasetVersionRequest": file_GetDatasetVersionRequest,
     "GetDatasetVersionResponse": file_GetDatasetVersionResponse,
+    "GetFailureRequest": file_GetFailureRequest,
+    "GetFailureResponse": file_GetFailureResponse,
+    "GetPolicyStatsRequest": file_GetPolicyStatsRequest,
+    "GetPolicyStatsResponse": file_GetPolicyStatsResponse,
     "GetRecordEvidenceRequest": file_GetRecordEvidenceRequest,
     "GetRecordEvidenceResponse": file_GetRecordEvidenceResponse,
     "GetRunRequest": file_GetRunRequest,
     "GetRunResponse": file_GetRunResponse,
+    "GetSessionRequest": file_GetSessionRequest,
+    "GetSessionResponse": file_GetSessionResponse,
+    "GetTraceRequest": file_GetTraceRequest,
+    "GetTraceResponse": file_GetTraceResponse,
     "GitState": file_GitState,
     "HTTPAgent": file_HTTPAgent,
     "Harness": file_Harness,
@@ -6320,8 +9336,14 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ListDatasetVersionsResponse": file_ListDatasetVersionsResponse,
     "ListEvaluatorsRequest": file_ListEvaluatorsRequest,
     "ListEvaluatorsResponse": file_ListEvaluatorsResponse,
+    "ListFailureEventsRequest": file_ListFailureEventsRequest,
+    "ListFailureEventsResponse": file_ListFailureEventsResponse,
+    "ListFailuresRequest": file_ListFailuresRequest,
+    "ListFailuresResponse": file_ListFailuresResponse,
     "ListPermissionsRequest": file_ListPermissionsRequest,
     "ListPermissionsResponse": file_ListPermissionsResponse,
+    "ListPoliciesRequest": file_ListPoliciesRequest,
+    "ListPoliciesResponse": file_ListPoliciesResponse,
     "ListProjectsRequest": file_ListProjectsRequest,
     "ListProjectsResponse": file_ListProjectsResponse,
     "ListRolesRequest": file_ListRolesRequest,
@@ -6330,6 +9352,10 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ListRunResultsResponse": file_ListRunResultsResponse,
     "ListRunsRequest": file_ListRunsRequest,
     "ListRunsResponse": file_ListRunsResponse,
+    "ListScoresRequest": file_ListScoresRequest,
+    "ListScoresResponse": file_ListScoresResponse,
+    "ListTracesRequest": file_ListTracesRequest,
+    "ListTracesResponse": file_ListTracesResponse,
     "MCPAgent": file_MCPAgent,
     "MCPOAuth": file_MCPOAuth,
     "MCPServer": file_MCPServer,
@@ -6337,12 +9363,23 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "Message": file_Message,
     "Messages": file_Messages,
     "MetricComparison": file_MetricComparison,
+    "MetricDrift": file_MetricDrift,
     "MetricSpec": file_MetricSpec,
     "MetricSummaries": file_MetricSummaries,
     "MetricSummary": file_MetricSummary,
+    "MetricWindow": file_MetricWindow,
     "MockTool": file_MockTool,
     "Observation": file_Observation,
+    "OnlineEvalPolicy": file_OnlineEvalPolicy,
     "Permission": file_Permission,
+    "PluginDescribeRequest": file_PluginDescribeRequest,
+    "PluginDescribeResponse": file_PluginDescribeResponse,
+    "PluginEvaluateRequest": file_PluginEvaluateRequest,
+    "PluginEvaluateResponse": file_PluginEvaluateResponse,
+    "PolicyBudget": file_PolicyBudget,
+    "PolicyResults": file_PolicyResults,
+    "PolicyStats": file_PolicyStats,
+    "PolicyView": file_PolicyView,
     "Pricing": file_Pricing,
     "Principal": file_Principal,
     "Progress": file_Progress,
@@ -6350,6 +9387,7 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ProjectAccess": file_ProjectAccess,
     "PromoteResultsRequest": file_PromoteResultsRequest,
     "PromoteResultsResponse": file_PromoteResultsResponse,
+    "Promotion": file_Promotion,
     "Provenance": file_Provenance,
     "PublishDatasetVersionRequest": file_PublishDatasetVersionRequest,
     "PublishDatasetVersionResponse": file_PublishDatasetVersionResponse,
@@ -6366,6 +9404,8 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ResumeRunResponse": file_ResumeRunResponse,
     "ReviewDatasetVersionRequest": file_ReviewDatasetVersionRequest,
     "ReviewDatasetVersionResponse": file_ReviewDatasetVersionResponse,
+    "ReviewFailureRequest": file_ReviewFailureRequest,
+    "ReviewFailureResponse": file_ReviewFailureResponse,
     "RevokeAPIKeyRequest": file_RevokeAPIKeyRequest,
     "RevokeAPIKeyResponse": file_RevokeAPIKeyResponse,
     "Reward": file_Reward,
@@ -6384,32 +9424,79 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "RunProvenance": file_RunProvenance,
     "RunRecordEvidence": file_RunRecordEvidence,
     "RunSpec": file_RunSpec,
+    "Sampling": file_Sampling,
+    "SandboxCreateRequest": file_SandboxCreateRequest,
+    "SandboxCreateResponse": file_SandboxCreateResponse,
+    "SandboxDeleteSnapshotRequest": file_SandboxDeleteSnapshotRequest,
+    "SandboxDeleteSnapshotResponse": file_SandboxDeleteSnapshotResponse,
+    "SandboxDestroyRequest": file_SandboxDestroyRequest,
+    "SandboxDestroyResponse": file_SandboxDestroyResponse,
+    "SandboxEgressEvent": file_SandboxEgressEvent,
+    "SandboxExecRequest": file_SandboxExecRequest,
+    "SandboxExecResponse": file_SandboxExecResponse,
+    "SandboxExecResult": file_SandboxExecResult,
+    "SandboxFile": file_SandboxFile,
+    "SandboxNetworkPolicy": file_SandboxNetworkPolicy,
     "SandboxPolicy": file_SandboxPolicy,
+    "SandboxProbeRequest": file_SandboxProbeRequest,
+    "SandboxProbeResponse": file_SandboxProbeResponse,
+    "SandboxPythonRun": file_SandboxPythonRun,
+    "SandboxReadFilesRequest": file_SandboxReadFilesRequest,
+    "SandboxReadFilesResponse": file_SandboxReadFilesResponse,
+    "SandboxRenewRequest": file_SandboxRenewRequest,
+    "SandboxRenewResponse": file_SandboxRenewResponse,
+    "SandboxResources": file_SandboxResources,
+    "SandboxRestoreRequest": file_SandboxRestoreRequest,
+    "SandboxRestoreResponse": file_SandboxRestoreResponse,
+    "SandboxRunPythonRequest": file_SandboxRunPythonRequest,
+    "SandboxRunPythonResponse": file_SandboxRunPythonResponse,
+    "SandboxRungStatus": file_SandboxRungStatus,
+    "SandboxServiceStatus": file_SandboxServiceStatus,
+    "SandboxSnapshotRequest": file_SandboxSnapshotRequest,
+    "SandboxSnapshotResponse": file_SandboxSnapshotResponse,
+    "SandboxSpec": file_SandboxSpec,
+    "SandboxStatsRequest": file_SandboxStatsRequest,
+    "SandboxStatsResponse": file_SandboxStatsResponse,
+    "SandboxWriteFilesRequest": file_SandboxWriteFilesRequest,
+    "SandboxWriteFilesResponse": file_SandboxWriteFilesResponse,
     "Scheduling": file_Scheduling,
     "Score": file_Score,
     "ScoreRewardsRequest": file_ScoreRewardsRequest,
     "ScoreRewardsResponse": file_ScoreRewardsResponse,
     "Sink": file_Sink,
+    "SinkState": file_SinkState,
     "SliceRow": file_SliceRow,
     "SliceRunsRequest": file_SliceRunsRequest,
     "SliceRunsResponse": file_SliceRunsResponse,
     "Step": file_Step,
+    "SubmitFeedbackRequest": file_SubmitFeedbackRequest,
+    "SubmitFeedbackResponse": file_SubmitFeedbackResponse,
     "SummaryOptions": file_SummaryOptions,
     "TabularRow": file_TabularRow,
     "Target": file_Target,
     "TaskCheck": file_TaskCheck,
     "Tensor": file_Tensor,
+    "TestPolicyRequest": file_TestPolicyRequest,
+    "TestPolicyResponse": file_TestPolicyResponse,
     "Thinking": file_Thinking,
     "ToolCall": file_ToolCall,
     "ToolDefinition": file_ToolDefinition,
     "ToolFault": file_ToolFault,
     "Tools": file_Tools,
+    "TraceFacet": file_TraceFacet,
+    "TraceFilter": file_TraceFilter,
     "TraceProvenance": file_TraceProvenance,
     "TraceQuery": file_TraceQuery,
+    "TraceScores": file_TraceScores,
+    "TraceSummary": file_TraceSummary,
+    "TrafficComparison": file_TrafficComparison,
+    "TrafficSlice": file_TrafficSlice,
     "Trajectory": file_Trajectory,
     "TrialAdvice": file_TrialAdvice,
     "TrialVariance": file_TrialVariance,
     "Unpinned": file_Unpinned,
+    "UpdateFailureRequest": file_UpdateFailureRequest,
+    "UpdateFailureResponse": file_UpdateFailureResponse,
     "UpdateRoleRequest": file_UpdateRoleRequest,
     "UpdateRoleResponse": file_UpdateRoleResponse,
     "UploadDatasetVersionRequest": file_UploadDatasetVersionRequest,
@@ -6420,6 +9507,8 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "VerifyAuditLogResponse": file_VerifyAuditLogResponse,
     "WatchRunRequest": file_WatchRunRequest,
     "WatchRunResponse": file_WatchRunResponse,
+    "WatchTracesRequest": file_WatchTracesRequest,
+    "WatchTracesResponse": file_WatchTracesResponse,
     "WhoAmIRequest": file_WhoAmIRequest,
     "WhoAmIResponse": file_WhoAmIResponse,
 }

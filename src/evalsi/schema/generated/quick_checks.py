@@ -12,66 +12,6 @@ from msgspec import UNSET
 from evalsi.schema.nesting import is_shallow
 
 
-def check_AgentTarget(m: Any) -> bool:
-    if (m.a2a is not None) + (m.mcp is not None) + (m.responses is not None) + (m.http is not None) + (m.cli is not None) != 1:
-        return False
-    return True
-
-
-def check_Harness(m: Any) -> bool:
-    if (m.builtin is not None) + (m.external is not None) != 1:
-        return False
-    v = m.builtin
-    if v is not None and not check_BuiltinHarness(v):
-        return False
-    v = m.external
-    if v is not None and not check_ExternalHarness(v):
-        return False
-    return True
-
-
-def check_MockTool(m: Any) -> bool:
-    v = m.input_schema
-    if v and v.__class__ in (dict, list) and not is_shallow(v):
-        return False
-    return True
-
-
-def check_Tools(m: Any) -> bool:
-    v = m.mocks
-    for x in v:
-        if not check_MockTool(x):
-            return False
-    return True
-
-
-def check_BuiltinHarness(m: Any) -> bool:
-    v = m.tools
-    if v is not None and not check_Tools(v):
-        return False
-    v = m.hooks
-    for x in v:
-        if not check_Hook(x):
-            return False
-    return True
-
-
-def check_Hook(m: Any) -> bool:
-    v = m.config
-    if v and v.__class__ in (dict, list) and not is_shallow(v):
-        return False
-    return True
-
-
-def check_ExternalHarness(m: Any) -> bool:
-    if (m.address is not None) + (m.command is not None) + (m.python is not None) > 1:
-        return False
-    v = m.config
-    if v and v.__class__ in (dict, list) and not is_shallow(v):
-        return False
-    return True
-
-
 def check_Record(m: Any) -> bool:
     v = m.input
     if v is not None and not check_Content(v):
@@ -198,6 +138,99 @@ def check_EvaluatorExample(m: Any) -> bool:
     return True
 
 
+def check_PluginDescribeResponse(m: Any) -> bool:
+    v = m.evaluators
+    for x in v:
+        if not check_EvaluatorManifest(x):
+            return False
+    return True
+
+
+def check_PluginEvaluateRequest(m: Any) -> bool:
+    v = m.params
+    if v and v.__class__ in (dict, list) and not is_shallow(v):
+        return False
+    v = m.records
+    for x in v:
+        if not check_Record(x):
+            return False
+    return True
+
+
+def check_PluginEvaluateResponse(m: Any) -> bool:
+    v = m.results
+    for x in v:
+        if not check_EvaluationResult(x):
+            return False
+    return True
+
+
+def check_AgentTarget(m: Any) -> bool:
+    if (m.a2a is not None) + (m.mcp is not None) + (m.responses is not None) + (m.http is not None) + (m.cli is not None) != 1:
+        return False
+    return True
+
+
+def check_Harness(m: Any) -> bool:
+    if (m.builtin is not None) + (m.external is not None) != 1:
+        return False
+    v = m.builtin
+    if v is not None and not check_BuiltinHarness(v):
+        return False
+    v = m.external
+    if v is not None and not check_ExternalHarness(v):
+        return False
+    return True
+
+
+def check_MockTool(m: Any) -> bool:
+    v = m.input_schema
+    if v and v.__class__ in (dict, list) and not is_shallow(v):
+        return False
+    return True
+
+
+def check_Tools(m: Any) -> bool:
+    v = m.mocks
+    for x in v:
+        if not check_MockTool(x):
+            return False
+    return True
+
+
+def check_BuiltinHarness(m: Any) -> bool:
+    v = m.tools
+    if v is not None and not check_Tools(v):
+        return False
+    v = m.hooks
+    for x in v:
+        if not check_Hook(x):
+            return False
+    return True
+
+
+def check_Hook(m: Any) -> bool:
+    v = m.config
+    if v and v.__class__ in (dict, list) and not is_shallow(v):
+        return False
+    return True
+
+
+def check_ExternalHarness(m: Any) -> bool:
+    if (m.address is not None) + (m.command is not None) + (m.python is not None) > 1:
+        return False
+    v = m.config
+    if v and v.__class__ in (dict, list) and not is_shallow(v):
+        return False
+    return True
+
+
+def check_SandboxExecResponse(m: Any) -> bool:
+    if (m.stdout is not None) + (m.stderr is not None) + (m.result is not None) != 1:
+        return False
+    return True
+
+
 def check_ListEvaluatorsResponse(m: Any) -> bool:
     v = m.evaluators
     for x in v:
@@ -315,7 +348,7 @@ def check_ToolDefinition(m: Any) -> bool:
 
 
 def check_Sink(m: Any) -> bool:
-    if (m.json is not None) + (m.html is not None) + (m.markdown is not None) + (m.junit is not None) + (m.csv is not None) != 1:
+    if (m.json is not None) + (m.html is not None) + (m.markdown is not None) + (m.junit is not None) + (m.csv is not None) + (m.name is not None) != 1:
         return False
     return True
 
@@ -450,6 +483,178 @@ def check_UploadDatasetVersionRequest(m: Any) -> bool:
 def check_UploadDatasetVersionResponse(m: Any) -> bool:
     v = m.dataset
     if v is not None and not check_DatasetVersion(v):
+        return False
+    return True
+
+
+def check_PolicyResults(m: Any) -> bool:
+    v = m.results
+    for x in v:
+        if not check_EvaluationResult(x):
+            return False
+    return True
+
+
+def check_GetTraceResponse(m: Any) -> bool:
+    v = m.record
+    if v is not None and not check_Record(v):
+        return False
+    v = m.policies
+    for x in v:
+        if not check_PolicyResults(x):
+            return False
+    v = m.feedback
+    for x in v:
+        if not check_Feedback(x):
+            return False
+    return True
+
+
+def check_GetSessionResponse(m: Any) -> bool:
+    v = m.traces
+    for x in v:
+        if not check_TraceScores(x):
+            return False
+    v = m.policies
+    for x in v:
+        if not check_PolicyResults(x):
+            return False
+    v = m.feedback
+    for x in v:
+        if not check_Feedback(x):
+            return False
+    return True
+
+
+def check_TraceScores(m: Any) -> bool:
+    v = m.policies
+    for x in v:
+        if not check_PolicyResults(x):
+            return False
+    return True
+
+
+def check_ListScoresResponse(m: Any) -> bool:
+    v = m.traces
+    for x in v:
+        if not check_TraceScores(x):
+            return False
+    return True
+
+
+def check_Feedback(m: Any) -> bool:
+    if (m.number is not None) + (m.passed is not None) + (m.label is not None) > 1:
+        return False
+    return True
+
+
+def check_SubmitFeedbackRequest(m: Any) -> bool:
+    v = m.feedback
+    for x in v:
+        if not check_Feedback(x):
+            return False
+    return True
+
+
+def check_FailureCase(m: Any) -> bool:
+    v = m.record
+    if v is not None and not check_Record(v):
+        return False
+    return True
+
+
+def check_CaptureFailureResponse(m: Any) -> bool:
+    v = m.failure
+    if v is not None and not check_FailureCase(v):
+        return False
+    return True
+
+
+def check_ListFailuresResponse(m: Any) -> bool:
+    v = m.failures
+    for x in v:
+        if not check_FailureCase(x):
+            return False
+    return True
+
+
+def check_GetFailureResponse(m: Any) -> bool:
+    v = m.failure
+    if v is not None and not check_FailureCase(v):
+        return False
+    return True
+
+
+def check_UpdateFailureRequest(m: Any) -> bool:
+    v = m.record
+    if v is not None and not check_Record(v):
+        return False
+    return True
+
+
+def check_UpdateFailureResponse(m: Any) -> bool:
+    v = m.failure
+    if v is not None and not check_FailureCase(v):
+        return False
+    return True
+
+
+def check_ReviewFailureResponse(m: Any) -> bool:
+    v = m.failure
+    if v is not None and not check_FailureCase(v):
+        return False
+    return True
+
+
+def check_ExportFailuresResponse(m: Any) -> bool:
+    v = m.records
+    for x in v:
+        if not check_Record(x):
+            return False
+    return True
+
+
+def check_OnlineEvalPolicy(m: Any) -> bool:
+    v = m.stages
+    for x in v:
+        if not check_CascadeStage(x):
+            return False
+    return True
+
+
+def check_CascadeStage(m: Any) -> bool:
+    v = m.evaluators
+    for x in v:
+        if not check_EvaluatorRef(x):
+            return False
+    return True
+
+
+def check_ApplyPolicyRequest(m: Any) -> bool:
+    v = m.policy
+    if v is not None and not check_OnlineEvalPolicy(v):
+        return False
+    return True
+
+
+def check_ApplyPolicyResponse(m: Any) -> bool:
+    v = m.policy
+    if v is not None and not check_OnlineEvalPolicy(v):
+        return False
+    return True
+
+
+def check_ListPoliciesResponse(m: Any) -> bool:
+    v = m.policies
+    for x in v:
+        if not check_OnlineEvalPolicy(x):
+            return False
+    return True
+
+
+def check_TestPolicyRequest(m: Any) -> bool:
+    v = m.policy
+    if v is not None and not check_OnlineEvalPolicy(v):
         return False
     return True
 
@@ -661,13 +866,6 @@ def check_RescoreRunResponse(m: Any) -> bool:
 
 
 QUICK_CHECKS: dict[str, Callable[[Any], bool]] = {
-    "AgentTarget": check_AgentTarget,
-    "Harness": check_Harness,
-    "MockTool": check_MockTool,
-    "Tools": check_Tools,
-    "BuiltinHarness": check_BuiltinHarness,
-    "Hook": check_Hook,
-    "ExternalHarness": check_ExternalHarness,
     "Record": check_Record,
     "Content": check_Content,
     "TabularRow": check_TabularRow,
@@ -679,6 +877,17 @@ QUICK_CHECKS: dict[str, Callable[[Any], bool]] = {
     "EvaluatorRef": check_EvaluatorRef,
     "EvaluatorManifest": check_EvaluatorManifest,
     "EvaluatorExample": check_EvaluatorExample,
+    "PluginDescribeResponse": check_PluginDescribeResponse,
+    "PluginEvaluateRequest": check_PluginEvaluateRequest,
+    "PluginEvaluateResponse": check_PluginEvaluateResponse,
+    "AgentTarget": check_AgentTarget,
+    "Harness": check_Harness,
+    "MockTool": check_MockTool,
+    "Tools": check_Tools,
+    "BuiltinHarness": check_BuiltinHarness,
+    "Hook": check_Hook,
+    "ExternalHarness": check_ExternalHarness,
+    "SandboxExecResponse": check_SandboxExecResponse,
     "ListEvaluatorsResponse": check_ListEvaluatorsResponse,
     "EvaluateRequest": check_EvaluateRequest,
     "EvaluateResponse": check_EvaluateResponse,
@@ -706,6 +915,27 @@ QUICK_CHECKS: dict[str, Callable[[Any], bool]] = {
     "ReviewDatasetVersionResponse": check_ReviewDatasetVersionResponse,
     "UploadDatasetVersionRequest": check_UploadDatasetVersionRequest,
     "UploadDatasetVersionResponse": check_UploadDatasetVersionResponse,
+    "PolicyResults": check_PolicyResults,
+    "GetTraceResponse": check_GetTraceResponse,
+    "GetSessionResponse": check_GetSessionResponse,
+    "TraceScores": check_TraceScores,
+    "ListScoresResponse": check_ListScoresResponse,
+    "Feedback": check_Feedback,
+    "SubmitFeedbackRequest": check_SubmitFeedbackRequest,
+    "FailureCase": check_FailureCase,
+    "CaptureFailureResponse": check_CaptureFailureResponse,
+    "ListFailuresResponse": check_ListFailuresResponse,
+    "GetFailureResponse": check_GetFailureResponse,
+    "UpdateFailureRequest": check_UpdateFailureRequest,
+    "UpdateFailureResponse": check_UpdateFailureResponse,
+    "ReviewFailureResponse": check_ReviewFailureResponse,
+    "ExportFailuresResponse": check_ExportFailuresResponse,
+    "OnlineEvalPolicy": check_OnlineEvalPolicy,
+    "CascadeStage": check_CascadeStage,
+    "ApplyPolicyRequest": check_ApplyPolicyRequest,
+    "ApplyPolicyResponse": check_ApplyPolicyResponse,
+    "ListPoliciesResponse": check_ListPoliciesResponse,
+    "TestPolicyRequest": check_TestPolicyRequest,
     "Observation": check_Observation,
     "ResultsFile": check_ResultsFile,
     "RewardSpec": check_RewardSpec,

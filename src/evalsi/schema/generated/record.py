@@ -326,3 +326,5 @@ class IsolationReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """Whether everything the level promises was in force."""
     notes: list[str] = []
     """What was not in force and why, for a person to read."""
+    limits: list[str] = []
+    """Which limits were in force and by what, for a person to read."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import msgspec
 
-from evalsi.schema.generated.record import Record
+from evalsi.schema.generated.record import IsolationReport, Record
 from evalsi.schema.scalar_types import JsonObject, Seconds
 from evalsi.schema.schema_enum import SchemaEnum
+from evalsi.schema.reward_text import ReadableReward
 
 __all__ = [
     "Reward",
@@ -78,8 +79,10 @@ class RewardComponent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """The evaluator."""
     name: str = ""
     """What the part is called; empty for the evaluator's name."""
-    weight: float = 0.0
-    """What its value is multiplied with. A part of weight 0 is measured and reported, and does not count."""
+    weight: float | None = None
+    """What its value is multiplied with; absent for 1, and for a gate 0. A part of weight 0 is measured and reported,
+    and does not count.
+    """
     gate: bool = False
     """Where its value is below the threshold, the total is the floor and no other part is measured."""
     threshold: float | None = None
@@ -119,7 +122,7 @@ class ScoreRewardsResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defau
     """One for each rollout, in the order of the request."""
 
 
-class Reward(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+class Reward(ReadableReward, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
     """The reward of one rollout."""
 
     rollout_id: str = ""
@@ -143,3 +146,5 @@ class RewardComponentResult(msgspec.Struct, frozen=True, kw_only=True, omit_defa
     """Why it has no value, or the evaluator's explanation."""
     cached: bool = False
     """True when the value was measured before and kept."""
+    isolation: IsolationReport | None = None
+    """How the programs that were run for it were fenced in; absent when none were."""

@@ -8,7 +8,7 @@ import msgspec
 from evalsi.schema.generated.agent import AgentTarget, Environment, Harness, Pricing
 from evalsi.schema.generated.evaluation_service import SummaryOptions
 from evalsi.schema.generated.evaluator import EvaluatorManifest, EvaluatorRef
-from evalsi.schema.generated.record import Message, Record, Usage
+from evalsi.schema.generated.record import IsolationReport, Message, Record, Usage
 from evalsi.schema.generated.score import ConfidenceInterval, MetricSummary
 from evalsi.schema.scalar_types import Int32, Int64, JsonObject, Seconds, Timestamp
 from evalsi.schema.schema_enum import SchemaEnum
@@ -188,7 +188,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rep
     on_inconclusive: OnInconclusive = OnInconclusive.UNSPECIFIED
     """What a gate that the data cannot decide means for the run."""
     sinks: list[Sink] = []
-    """Files the results are written to."""
+    """Files the results are written to, and places that the scores are taken to."""
     baseline: str = ""
     """What gates compare with when they name no baseline of their own: a run id, a file, "latest" or
     "latest(label=value)".
@@ -374,10 +374,10 @@ class JudgeSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, r
 
 
 class Sink(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
-    """A file the results are written to.
+    """A file the results are written to, or a place of the server that the scores are taken to.
 
-    One of `json`, `html`, `markdown`, `junit`, `csv`: form and path of the file; exactly one is set. Paths are
-    relative to the folder the command runs in.
+    One of `json`, `html`, `markdown`, `junit`, `csv`, `name`: form and path of the file, or the name of the place;
+    exactly one is set. Paths are relative to the folder the command runs in.
     """
 
     json: str | None = None
@@ -390,6 +390,8 @@ class Sink(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_o
     """JUnit XML: a test for each gate and each case."""
     csv: str | None = None
     """One row for each result, as comma-separated values."""
+    name: str | None = None
+    """A sink of the server, as its settings call it. Only a server has them."""
 
 
 class Thinking(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
@@ -691,6 +693,11 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     """The gates and what was decided about them."""
     spec_folder: str = ""
     """Folder that relative paths in `spec` start from; empty without a spec."""
+    earlier_tries: Seconds | None = None
+    """How long tries before the one that began at `started_at` worked, each up to its last sign of life. In seconds."""
+    sandboxes: list[IsolationReport] = []
+    """How the programs that evaluators ran were fenced in, every way once, the weakest first. Empty when none were run.
+    """
 
 
 class GitState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
@@ -710,7 +717,9 @@ class DatasetManifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     source: str = ""
     """Where it came from: a path, an address or "inline"."""
     sha256: str = ""
-    """Digest of the records that were scored, in lower-case hexadecimal."""
+    """Digest of the records that were scored, in lower-case hexadecimal; of a version in the catalogue its digest
+    there.
+    """
     records: Int64 = 0
     """Records that were scored."""
     rejected: Int64 = 0

@@ -7,6 +7,7 @@ import msgspec
 
 from evalsi.schema.generated.evaluation_service import SummaryOptions
 from evalsi.schema.generated.evaluator import EvaluatorRef
+from evalsi.schema.generated.monitor_service import SinkState
 from evalsi.schema.generated.record import Record, Usage
 from evalsi.schema.generated.run import Gate, Progress, Run, RunSpec, RunStatus
 from evalsi.schema.generated.score import ConfidenceInterval, EvaluationResult, MetricSummary, Outcome
@@ -25,6 +26,8 @@ __all__ = [
     "CreateShadowReplayResponse",
     "DeleteRunRequest",
     "DeleteRunResponse",
+    "ExportRunRequest",
+    "ExportRunResponse",
     "GetRecordEvidenceRequest",
     "GetRecordEvidenceResponse",
     "GetRunRequest",
@@ -87,6 +90,8 @@ class GetRunResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
     run: Run | None = None
     """The run."""
+    sinks: list[SinkState] = []
+    """How its scores get to the sinks that they go to. What was found about one record is one delivery."""
 
 
 class ListRunsRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
@@ -464,6 +469,20 @@ class ImportRunResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
 
     run: Run | None = None
     """The run."""
+
+
+class ExportRunRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """Asks for a run as a file."""
+
+    run_id: str = ""
+    """Identifier of the run."""
+
+
+class ExportRunResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """A piece of a run as a file."""
+
+    chunk: bytes = b""
+    """The next piece of the zip."""
 
 
 class RescoreRunRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import msgspec
 
-from evalsi.schema.generated.record import Usage
+from evalsi.schema.generated.record import IsolationReport, Usage
 from evalsi.schema.scalar_types import Int32, Int64, JsonValue, Seconds
 from evalsi.schema.schema_enum import SchemaEnum
 
@@ -199,6 +199,10 @@ class EvaluationResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     """What is worth knowing about a score that stands, for example that the reply had to be repaired."""
     attempts: Int32 = 0
     """Times the evaluation was tried; 0 when nobody counted."""
+    isolation: IsolationReport | None = None
+    """How the programs that the evaluator ran on this record were fenced in; of several ways the weakest. Absent when
+    it ran none.
+    """
 
 
 class MetricSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

@@ -12,24 +12,37 @@ from evalsi.schema import (
     APIKey,
     AgentBudget,
     AgentTarget,
+    Alert,
+    AlertState,
+    ApplyPolicyRequest,
+    ApplyPolicyResponse,
     ArchiveRunRequest,
     ArchiveRunResponse,
     AuditEvent,
+    BackfillPolicyRequest,
+    BackfillPolicyResponse,
     BoundRunEvaluator,
     Budget,
     BuiltinHarness,
     CLIAgent,
     CancelRunRequest,
     CancelRunResponse,
+    CaptureFailureRequest,
+    CaptureFailureResponse,
+    CascadeStage,
     Checker,
     CiMethod,
     CommandHarness,
     CommandTarget,
     CompareRunsRequest,
     CompareRunsResponse,
+    CompareTrafficRequest,
+    CompareTrafficResponse,
     ConfidenceInterval,
     Content,
     ContextManagement,
+    CountTracesRequest,
+    CountTracesResponse,
     CreateAPIKeyRequest,
     CreateAPIKeyResponse,
     CreateBindingRequest,
@@ -54,10 +67,16 @@ from evalsi.schema import (
     DatasetVersionState,
     DeleteBindingRequest,
     DeleteBindingResponse,
+    DeleteFailureRequest,
+    DeleteFailureResponse,
+    DeletePolicyRequest,
+    DeletePolicyResponse,
     DeleteRoleRequest,
     DeleteRoleResponse,
     DeleteRunRequest,
     DeleteRunResponse,
+    DeleteTracesRequest,
+    DeleteTracesResponse,
     DiffDatasetVersionsRequest,
     DiffDatasetVersionsResponse,
     Enforcement,
@@ -75,9 +94,17 @@ from evalsi.schema import (
     EvaluatorExample,
     EvaluatorManifest,
     EvaluatorRef,
+    ExportFailuresRequest,
+    ExportFailuresResponse,
+    ExportRunRequest,
+    ExportRunResponse,
     ExternalHarness,
+    FailureCase,
+    FailureEvent,
     FailureSelection,
+    FailureStatus,
     Fault,
+    Feedback,
     FetchDatasetVersionRequest,
     FetchDatasetVersionResponse,
     FewShotExample,
@@ -87,10 +114,18 @@ from evalsi.schema import (
     GateVerdict,
     GetDatasetVersionRequest,
     GetDatasetVersionResponse,
+    GetFailureRequest,
+    GetFailureResponse,
+    GetPolicyStatsRequest,
+    GetPolicyStatsResponse,
     GetRecordEvidenceRequest,
     GetRecordEvidenceResponse,
     GetRunRequest,
     GetRunResponse,
+    GetSessionRequest,
+    GetSessionResponse,
+    GetTraceRequest,
+    GetTraceResponse,
     GitState,
     HTTPAgent,
     Harness,
@@ -117,8 +152,14 @@ from evalsi.schema import (
     ListDatasetVersionsResponse,
     ListEvaluatorsRequest,
     ListEvaluatorsResponse,
+    ListFailureEventsRequest,
+    ListFailureEventsResponse,
+    ListFailuresRequest,
+    ListFailuresResponse,
     ListPermissionsRequest,
     ListPermissionsResponse,
+    ListPoliciesRequest,
+    ListPoliciesResponse,
     ListProjectsRequest,
     ListProjectsResponse,
     ListRolesRequest,
@@ -127,6 +168,10 @@ from evalsi.schema import (
     ListRunResultsResponse,
     ListRunsRequest,
     ListRunsResponse,
+    ListScoresRequest,
+    ListScoresResponse,
+    ListTracesRequest,
+    ListTracesResponse,
     MCPAgent,
     MCPOAuth,
     MCPServer,
@@ -134,15 +179,27 @@ from evalsi.schema import (
     Message,
     Messages,
     MetricComparison,
+    MetricDrift,
     MetricKind,
     MetricSpec,
     MetricSummaries,
     MetricSummary,
+    MetricWindow,
     MockTool,
     Observation,
     OnInconclusive,
+    OnlineEvalPolicy,
     Outcome,
     Permission,
+    PluginDescribeRequest,
+    PluginDescribeResponse,
+    PluginEvaluateRequest,
+    PluginEvaluateResponse,
+    PolicyBudget,
+    PolicyResults,
+    PolicyScope,
+    PolicyStats,
+    PolicyView,
     Pricing,
     Principal,
     Progress,
@@ -150,6 +207,7 @@ from evalsi.schema import (
     ProjectAccess,
     PromoteResultsRequest,
     PromoteResultsResponse,
+    Promotion,
     Provenance,
     PublishDatasetVersionRequest,
     PublishDatasetVersionResponse,
@@ -166,6 +224,8 @@ from evalsi.schema import (
     ResumeRunResponse,
     ReviewDatasetVersionRequest,
     ReviewDatasetVersionResponse,
+    ReviewFailureRequest,
+    ReviewFailureResponse,
     RevokeAPIKeyRequest,
     RevokeAPIKeyResponse,
     Reward,
@@ -187,7 +247,44 @@ from evalsi.schema import (
     RunRecordEvidence,
     RunSpec,
     RunStatus,
+    Sampling,
+    SandboxAccessPolicy,
+    SandboxCreateRequest,
+    SandboxCreateResponse,
+    SandboxDeleteSnapshotRequest,
+    SandboxDeleteSnapshotResponse,
+    SandboxDestroyRequest,
+    SandboxDestroyResponse,
+    SandboxEgressEvent,
+    SandboxExecRequest,
+    SandboxExecResponse,
+    SandboxExecResult,
+    SandboxFile,
+    SandboxNetworkMode,
+    SandboxNetworkPolicy,
+    SandboxOutcome,
     SandboxPolicy,
+    SandboxProbeRequest,
+    SandboxProbeResponse,
+    SandboxPythonRun,
+    SandboxReadFilesRequest,
+    SandboxReadFilesResponse,
+    SandboxRenewRequest,
+    SandboxRenewResponse,
+    SandboxResources,
+    SandboxRestoreRequest,
+    SandboxRestoreResponse,
+    SandboxRunPythonRequest,
+    SandboxRunPythonResponse,
+    SandboxRungStatus,
+    SandboxServiceStatus,
+    SandboxSnapshotRequest,
+    SandboxSnapshotResponse,
+    SandboxSpec,
+    SandboxStatsRequest,
+    SandboxStatsResponse,
+    SandboxWriteFilesRequest,
+    SandboxWriteFilesResponse,
     Scheduling,
     Scope,
     Score,
@@ -195,27 +292,40 @@ from evalsi.schema import (
     ScoreRewardsResponse,
     ScoreType,
     Sink,
+    SinkState,
     SliceRow,
     SliceRunsRequest,
     SliceRunsResponse,
     Step,
     StepType,
+    SubmitFeedbackRequest,
+    SubmitFeedbackResponse,
     SummaryOptions,
     TabularRow,
     Target,
     TaskCheck,
     Tensor,
+    TestPolicyRequest,
+    TestPolicyResponse,
     Thinking,
     ToolCall,
     ToolDefinition,
     ToolFault,
     Tools,
+    TraceFacet,
+    TraceFilter,
     TraceProvenance,
     TraceQuery,
+    TraceScores,
+    TraceSummary,
+    TrafficComparison,
+    TrafficSlice,
     Trajectory,
     TrialAdvice,
     TrialVariance,
     Unpinned,
+    UpdateFailureRequest,
+    UpdateFailureResponse,
     UpdateRoleRequest,
     UpdateRoleResponse,
     UploadDatasetVersionRequest,
@@ -226,6 +336,8 @@ from evalsi.schema import (
     VerifyAuditLogResponse,
     WatchRunRequest,
     WatchRunResponse,
+    WatchTracesRequest,
+    WatchTracesResponse,
     WhoAmIRequest,
     WhoAmIResponse,
 )
@@ -240,14 +352,368 @@ _Fault = {member.number: member for member in Fault}
 _MetricKind = {member.number: member for member in MetricKind}
 _Scope = {member.number: member for member in Scope}
 _ScoreType = {member.number: member for member in ScoreType}
+_SandboxNetworkMode = {member.number: member for member in SandboxNetworkMode}
+_SandboxOutcome = {member.number: member for member in SandboxOutcome}
+_SandboxAccessPolicy = {member.number: member for member in SandboxAccessPolicy}
 _CiMethod = {member.number: member for member in CiMethod}
 _OnInconclusive = {member.number: member for member in OnInconclusive}
 _GateStat = {member.number: member for member in GateStat}
 _GateVerdict = {member.number: member for member in GateVerdict}
 _RunStatus = {member.number: member for member in RunStatus}
 _DatasetVersionState = {member.number: member for member in DatasetVersionState}
+_FailureStatus = {member.number: member for member in FailureStatus}
+_PolicyScope = {member.number: member for member in PolicyScope}
 _RewardOnError = {member.number: member for member in RewardOnError}
 _RewardComponentStatus = {member.number: member for member in RewardComponentStatus}
+
+
+def read_Record(w):
+    return Record(
+        id=w.id,
+        input=read_Content(w.input) if w.HasField("input") else None,
+        output=read_Content(w.output) if w.HasField("output") else None,
+        reference=read_Content(w.reference) if w.HasField("reference") else None,
+        context=[read_Content(x) for x in w.context],
+        trajectory=read_Trajectory(w.trajectory) if w.HasField("trajectory") else None,
+        usage=read_Usage(w.usage) if w.HasField("usage") else None,
+        metadata={k: read_value(x) for k, x in w.metadata.items()},
+        provenance=read_Provenance(w.provenance) if w.HasField("provenance") else None,
+        check=read_TaskCheck(w.check) if w.HasField("check") else None,
+        notes=list(w.notes),
+        stop_reason=w.stop_reason,
+    )
+
+
+def read_TaskCheck(w):
+    return TaskCheck(
+        passed=w.passed,
+        score=w.score if w.HasField("score") else None,
+        details=w.details,
+        tests=dict(w.tests),
+        error=w.error,
+    )
+
+
+def read_Content(w):
+    return Content(
+        text=w.text if w.HasField("text") else None,
+        messages=read_Messages(w.messages) if w.HasField("messages") else None,
+        json=read_value(w.json) if w.HasField("json") else UNSET,
+        row=read_TabularRow(w.row) if w.HasField("row") else None,
+        tensor=read_Tensor(w.tensor) if w.HasField("tensor") else None,
+        media=read_MediaRef(w.media) if w.HasField("media") else None,
+    )
+
+
+def read_Messages(w):
+    return Messages(
+        messages=[read_Message(x) for x in w.messages],
+    )
+
+
+def read_Message(w):
+    return Message(
+        role=w.role,
+        content=w.content,
+        tool_calls=[read_ToolCall(x) for x in w.tool_calls],
+        tool_call_id=w.tool_call_id,
+        name=w.name,
+    )
+
+
+def read_ToolCall(w):
+    return ToolCall(
+        id=w.id,
+        name=w.name,
+        arguments=w.arguments,
+    )
+
+
+def read_TabularRow(w):
+    return TabularRow(
+        features={k: read_value(x) for k, x in w.features.items()},
+        prediction=read_value(w.prediction) if w.HasField("prediction") else UNSET,
+        probabilities=dict(w.probabilities),
+    )
+
+
+def read_Tensor(w):
+    return Tensor(
+        shape=list(w.shape),
+        dtype=w.dtype,
+        data=w.data,
+    )
+
+
+def read_MediaRef(w):
+    return MediaRef(
+        uri=w.uri,
+        media_type=w.media_type,
+    )
+
+
+def read_Trajectory(w):
+    return Trajectory(
+        trace_id=w.trace_id,
+        session_id=w.session_id,
+        steps=[read_Step(x) for x in w.steps],
+    )
+
+
+def read_Step(w):
+    return Step(
+        span_id=w.span_id,
+        parent_span_id=w.parent_span_id,
+        type=_StepType.get(w.type, StepType.UNSPECIFIED),
+        name=w.name,
+        input=read_Content(w.input) if w.HasField("input") else None,
+        output=read_Content(w.output) if w.HasField("output") else None,
+        start_time=read_timestamp(w.start_time) if w.HasField("start_time") else None,
+        end_time=read_timestamp(w.end_time) if w.HasField("end_time") else None,
+        usage=read_Usage(w.usage) if w.HasField("usage") else None,
+        error=w.error,
+        attributes={k: read_value(x) for k, x in w.attributes.items()},
+        duration=read_duration(w.duration) if w.HasField("duration") else None,
+    )
+
+
+def read_Usage(w):
+    return Usage(
+        input_tokens=w.input_tokens if w.HasField("input_tokens") else None,
+        output_tokens=w.output_tokens if w.HasField("output_tokens") else None,
+        cost_usd=w.cost_usd if w.HasField("cost_usd") else None,
+        latency=read_duration(w.latency) if w.HasField("latency") else None,
+        cached_input_tokens=w.cached_input_tokens if w.HasField("cached_input_tokens") else None,
+        cache_write_tokens=w.cache_write_tokens if w.HasField("cache_write_tokens") else None,
+        reasoning_tokens=w.reasoning_tokens if w.HasField("reasoning_tokens") else None,
+        cached=w.cached,
+        cached_cost_usd=w.cached_cost_usd if w.HasField("cached_cost_usd") else None,
+        requests=w.requests if w.HasField("requests") else None,
+        unpriced_requests=w.unpriced_requests,
+    )
+
+
+def read_Provenance(w):
+    return Provenance(
+        run=read_RunProvenance(w.run) if w.HasField("run") else None,
+        trace=read_TraceProvenance(w.trace) if w.HasField("trace") else None,
+        isolation=read_IsolationReport(w.isolation) if w.HasField("isolation") else None,
+    )
+
+
+def read_RunProvenance(w):
+    return RunProvenance(
+        run_id=w.run_id,
+        task_id=w.task_id,
+        trial=w.trial,
+    )
+
+
+def read_TraceProvenance(w):
+    return TraceProvenance(
+        trace_id=w.trace_id,
+        policy_id=w.policy_id,
+    )
+
+
+def read_IsolationReport(w):
+    return IsolationReport(
+        driver=w.driver,
+        level=_IsolationLevel.get(w.level, IsolationLevel.UNSPECIFIED),
+        enforcement=_Enforcement.get(w.enforcement, Enforcement.UNSPECIFIED),
+        notes=list(w.notes),
+        limits=list(w.limits),
+    )
+
+
+def read_Score(w):
+    return Score(
+        name=w.name,
+        number=w.number if w.HasField("number") else None,
+        passed=w.passed if w.HasField("passed") else None,
+        label=w.label if w.HasField("label") else None,
+        structured=read_value(w.structured) if w.HasField("structured") else UNSET,
+        explanation=w.explanation,
+        confidence=w.confidence if w.HasField("confidence") else None,
+        cost=read_Usage(w.cost) if w.HasField("cost") else None,
+        metadata={k: read_value(x) for k, x in w.metadata.items()},
+    )
+
+
+def read_EvaluationResult(w):
+    return EvaluationResult(
+        record_id=w.record_id,
+        evaluator=w.evaluator,
+        evaluator_ref=w.evaluator_ref,
+        outcome=_Outcome.get(w.outcome, Outcome.UNSPECIFIED),
+        scores=[read_Score(x) for x in w.scores],
+        reason=w.reason,
+        duration=read_duration(w.duration) if w.HasField("duration") else None,
+        trial=w.trial,
+        error_kind=_ErrorKind.get(w.error_kind, ErrorKind.UNSPECIFIED),
+        fault=_Fault.get(w.fault, Fault.UNSPECIFIED),
+        span_id=w.span_id,
+        session_id=w.session_id,
+        usage=read_Usage(w.usage) if w.HasField("usage") else None,
+        raw_reply=w.raw_reply,
+        detail=w.detail,
+        warnings=list(w.warnings),
+        attempts=w.attempts,
+        isolation=read_IsolationReport(w.isolation) if w.HasField("isolation") else None,
+    )
+
+
+def read_MetricSummary(w):
+    return MetricSummary(
+        metric=w.metric,
+        evaluator=w.evaluator,
+        kind=_MetricKind.get(w.kind, MetricKind.UNSPECIFIED),
+        n=w.n,
+        mean=w.mean if w.HasField("mean") else None,
+        std=w.std if w.HasField("std") else None,
+        ci=read_ConfidenceInterval(w.ci) if w.HasField("ci") else None,
+        skipped=w.skipped,
+        errors=w.errors,
+        labels=dict(w.labels),
+        clusters=w.clusters if w.HasField("clusters") else None,
+        total=w.total,
+        cancelled=w.cancelled,
+        coverage=w.coverage if w.HasField("coverage") else None,
+        higher_is_better=w.higher_is_better if w.HasField("higher_is_better") else None,
+        error_kinds=dict(w.error_kinds),
+        skip_reasons=dict(w.skip_reasons),
+        min=w.min if w.HasField("min") else None,
+        median=w.median if w.HasField("median") else None,
+        max=w.max if w.HasField("max") else None,
+        evaluator_ref=w.evaluator_ref,
+        unit=w.unit,
+        notes=list(w.notes),
+        trial_variance=read_TrialVariance(w.trial_variance) if w.HasField("trial_variance") else None,
+    )
+
+
+def read_TrialVariance(w):
+    return TrialVariance(
+        between_records=w.between_records,
+        within_records=w.within_records,
+        intraclass_correlation=w.intraclass_correlation if w.HasField("intraclass_correlation") else None,
+        records=w.records,
+        trials=w.trials,
+    )
+
+
+def read_ConfidenceInterval(w):
+    return ConfidenceInterval(
+        low=w.low,
+        high=w.high,
+        level=w.level,
+        method=w.method,
+        resamples=w.resamples,
+        seed=w.seed if w.HasField("seed") else None,
+    )
+
+
+def read_EvaluatorRef(w):
+    return EvaluatorRef(
+        ref=w.ref,
+        params=read_object(w.params),
+        name=w.name,
+        judge=w.judge,
+        deadline=read_duration(w.deadline) if w.HasField("deadline") else None,
+    )
+
+
+def read_Requirements(w):
+    return Requirements(
+        input=w.input,
+        output=w.output,
+        reference=w.reference,
+        context=w.context,
+        trajectory=w.trajectory,
+        judge=w.judge,
+        isolation=_IsolationLevel.get(w.isolation, IsolationLevel.UNSPECIFIED),
+        usage=w.usage,
+        check=w.check,
+        metadata=list(w.metadata),
+    )
+
+
+def read_MetricSpec(w):
+    return MetricSpec(
+        name=w.name,
+        type=_ScoreType.get(w.type, ScoreType.UNSPECIFIED),
+        min=w.min if w.HasField("min") else None,
+        max=w.max if w.HasField("max") else None,
+        higher_is_better=w.higher_is_better if w.HasField("higher_is_better") else None,
+        description=w.description,
+        interval=w.interval,
+        unit=w.unit,
+        labels=list(w.labels),
+    )
+
+
+def read_Scheduling(w):
+    return Scheduling(
+        pool=w.pool,
+        batchable=w.batchable,
+        max_batch=w.max_batch,
+    )
+
+
+def read_EvaluatorManifest(w):
+    return EvaluatorManifest(
+        name=w.name,
+        version=w.version,
+        description=w.description,
+        pack=w.pack,
+        scope=_Scope.get(w.scope, Scope.UNSPECIFIED),
+        modalities=list(w.modalities),
+        requires=read_Requirements(w.requires) if w.HasField("requires") else None,
+        outputs=[read_MetricSpec(x) for x in w.outputs],
+        params_schema=read_object(w.params_schema),
+        scheduling=read_Scheduling(w.scheduling) if w.HasField("scheduling") else None,
+        tier=w.tier,
+        runtime=w.runtime,
+        entry_point=w.entry_point,
+        example=read_EvaluatorExample(w.example) if w.HasField("example") else None,
+        distribution=w.distribution,
+        deprecated=w.deprecated,
+    )
+
+
+def read_EvaluatorExample(w):
+    return EvaluatorExample(
+        record=read_Record(w.record) if w.HasField("record") else None,
+        params=read_object(w.params),
+        scores=[read_Score(x) for x in w.scores],
+    )
+
+
+def read_PluginDescribeRequest(w):
+    return PluginDescribeRequest()
+
+
+def read_PluginDescribeResponse(w):
+    return PluginDescribeResponse(
+        evaluators=[read_EvaluatorManifest(x) for x in w.evaluators],
+    )
+
+
+def read_PluginEvaluateRequest(w):
+    return PluginEvaluateRequest(
+        batch_id=w.batch_id,
+        evaluator=w.evaluator,
+        params=read_object(w.params),
+        records=[read_Record(x) for x in w.records],
+        judge=w.judge,
+    )
+
+
+def read_PluginEvaluateResponse(w):
+    return PluginEvaluateResponse(
+        batch_id=w.batch_id,
+        results=[read_EvaluationResult(x) for x in w.results],
+    )
 
 
 def read_AgentTarget(w):
@@ -533,6 +999,277 @@ def read_EnvironmentService(w):
         depends_on=list(w.depends_on),
         memory_mb=w.memory_mb,
         cpu_millis=w.cpu_millis,
+    )
+
+
+def read_SandboxProbeRequest(w):
+    return SandboxProbeRequest()
+
+
+def read_SandboxRungStatus(w):
+    return SandboxRungStatus(
+        driver=w.driver,
+        level=_IsolationLevel.get(w.level, IsolationLevel.UNSPECIFIED),
+        available=w.available,
+        reason=w.reason,
+        warning=w.warning,
+        isolation=read_IsolationReport(w.isolation) if w.HasField("isolation") else None,
+        limits=list(w.limits),
+        remedy=w.remedy,
+    )
+
+
+def read_SandboxProbeResponse(w):
+    return SandboxProbeResponse(
+        rungs=[read_SandboxRungStatus(x) for x in w.rungs],
+        services_supported=w.services_supported,
+    )
+
+
+def read_SandboxNetworkPolicy(w):
+    return SandboxNetworkPolicy(
+        mode=_SandboxNetworkMode.get(w.mode, SandboxNetworkMode.UNSPECIFIED),
+        allow=list(w.allow),
+    )
+
+
+def read_SandboxResources(w):
+    return SandboxResources(
+        memory_mb=w.memory_mb,
+        max_procs=w.max_procs,
+        max_file_mb=w.max_file_mb,
+        cpu_seconds=w.cpu_seconds,
+        disk_mb=w.disk_mb,
+        max_files=w.max_files,
+        wall=read_duration(w.wall) if w.HasField("wall") else None,
+        output_bytes=w.output_bytes,
+    )
+
+
+def read_SandboxSpec(w):
+    return SandboxSpec(
+        image=w.image,
+        min_isolation=w.min_isolation,
+        mode=w.mode,
+        network=read_SandboxNetworkPolicy(w.network) if w.HasField("network") else None,
+        resources=read_SandboxResources(w.resources) if w.HasField("resources") else None,
+        env=dict(w.env),
+        files=dict(w.files),
+        workdir=w.workdir,
+        idle_timeout=read_duration(w.idle_timeout) if w.HasField("idle_timeout") else None,
+        read_only_root=w.read_only_root,
+        services=[read_EnvironmentService(x) for x in w.services],
+        service_lifetime=read_duration(w.service_lifetime) if w.HasField("service_lifetime") else None,
+    )
+
+
+def read_SandboxCreateRequest(w):
+    return SandboxCreateRequest(
+        spec=read_SandboxSpec(w.spec) if w.HasField("spec") else None,
+    )
+
+
+def read_SandboxCreateResponse(w):
+    return SandboxCreateResponse(
+        sandbox_id=w.sandbox_id,
+        isolation=read_IsolationReport(w.isolation) if w.HasField("isolation") else None,
+        image_digest=w.image_digest,
+        idle_timeout=read_duration(w.idle_timeout) if w.HasField("idle_timeout") else None,
+    )
+
+
+def read_SandboxExecRequest(w):
+    return SandboxExecRequest(
+        sandbox_id=w.sandbox_id,
+        command=list(w.command),
+        stdin=w.stdin,
+        env=dict(w.env),
+        timeout=read_duration(w.timeout) if w.HasField("timeout") else None,
+        output_limit_bytes=w.output_limit_bytes,
+        cwd=w.cwd,
+        policy=_SandboxAccessPolicy.get(w.policy, SandboxAccessPolicy.UNSPECIFIED),
+    )
+
+
+def read_SandboxExecResult(w):
+    return SandboxExecResult(
+        outcome=_SandboxOutcome.get(w.outcome, SandboxOutcome.UNSPECIFIED),
+        exit_code=w.exit_code,
+        duration=read_duration(w.duration) if w.HasField("duration") else None,
+        truncated=w.truncated,
+        denials=list(w.denials),
+        error=w.error,
+        cpu_time=read_duration(w.cpu_time) if w.HasField("cpu_time") else None,
+        has_exit_code=w.has_exit_code,
+        egress=[read_SandboxEgressEvent(x) for x in w.egress],
+    )
+
+
+def read_SandboxExecResponse(w):
+    return SandboxExecResponse(
+        stdout=w.stdout if w.HasField("stdout") else None,
+        stderr=w.stderr if w.HasField("stderr") else None,
+        result=read_SandboxExecResult(w.result) if w.HasField("result") else None,
+    )
+
+
+def read_SandboxFile(w):
+    return SandboxFile(
+        path=w.path,
+        content=w.content,
+        mode=w.mode,
+    )
+
+
+def read_SandboxWriteFilesRequest(w):
+    return SandboxWriteFilesRequest(
+        sandbox_id=w.sandbox_id,
+        files=[read_SandboxFile(x) for x in w.files],
+    )
+
+
+def read_SandboxWriteFilesResponse(w):
+    return SandboxWriteFilesResponse()
+
+
+def read_SandboxReadFilesRequest(w):
+    return SandboxReadFilesRequest(
+        sandbox_id=w.sandbox_id,
+        paths=list(w.paths),
+        max_bytes=w.max_bytes,
+    )
+
+
+def read_SandboxReadFilesResponse(w):
+    return SandboxReadFilesResponse(
+        files=[read_SandboxFile(x) for x in w.files],
+        missing=list(w.missing),
+        truncated=w.truncated,
+    )
+
+
+def read_SandboxSnapshotRequest(w):
+    return SandboxSnapshotRequest(
+        sandbox_id=w.sandbox_id,
+    )
+
+
+def read_SandboxSnapshotResponse(w):
+    return SandboxSnapshotResponse(
+        snapshot_id=w.snapshot_id,
+    )
+
+
+def read_SandboxRestoreRequest(w):
+    return SandboxRestoreRequest(
+        snapshot_id=w.snapshot_id,
+        network=read_SandboxNetworkPolicy(w.network) if w.HasField("network") else None,
+    )
+
+
+def read_SandboxRestoreResponse(w):
+    return SandboxRestoreResponse(
+        sandbox_id=w.sandbox_id,
+        isolation=read_IsolationReport(w.isolation) if w.HasField("isolation") else None,
+        image_digest=w.image_digest,
+        idle_timeout=read_duration(w.idle_timeout) if w.HasField("idle_timeout") else None,
+    )
+
+
+def read_SandboxStatsRequest(w):
+    return SandboxStatsRequest(
+        sandbox_id=w.sandbox_id,
+        include_service_logs=w.include_service_logs,
+    )
+
+
+def read_SandboxEgressEvent(w):
+    return SandboxEgressEvent(
+        time=read_timestamp(w.time) if w.HasField("time") else None,
+        host=w.host,
+        port=w.port,
+        allowed=w.allowed,
+        bytes_sent=w.bytes_sent,
+        bytes_received=w.bytes_received,
+        address=w.address,
+        reason=w.reason,
+    )
+
+
+def read_SandboxStatsResponse(w):
+    return SandboxStatsResponse(
+        execs=w.execs,
+        cpu_time=read_duration(w.cpu_time) if w.HasField("cpu_time") else None,
+        max_rss_bytes=w.max_rss_bytes,
+        egress=[read_SandboxEgressEvent(x) for x in w.egress],
+        services=[read_SandboxServiceStatus(x) for x in w.services],
+    )
+
+
+def read_SandboxServiceStatus(w):
+    return SandboxServiceStatus(
+        name=w.name,
+        ready=w.ready,
+        restarts=w.restarts,
+        reason=w.reason,
+        logs=w.logs,
+    )
+
+
+def read_SandboxDestroyRequest(w):
+    return SandboxDestroyRequest(
+        sandbox_id=w.sandbox_id,
+    )
+
+
+def read_SandboxDestroyResponse(w):
+    return SandboxDestroyResponse()
+
+
+def read_SandboxDeleteSnapshotRequest(w):
+    return SandboxDeleteSnapshotRequest(
+        snapshot_id=w.snapshot_id,
+    )
+
+
+def read_SandboxDeleteSnapshotResponse(w):
+    return SandboxDeleteSnapshotResponse()
+
+
+def read_SandboxRenewRequest(w):
+    return SandboxRenewRequest(
+        sandbox_id=w.sandbox_id,
+    )
+
+
+def read_SandboxRenewResponse(w):
+    return SandboxRenewResponse(
+        idle_timeout=read_duration(w.idle_timeout) if w.HasField("idle_timeout") else None,
+    )
+
+
+def read_SandboxRunPythonRequest(w):
+    return SandboxRunPythonRequest(
+        source=w.source,
+        stdins=list(w.stdins),
+        files=[read_SandboxFile(x) for x in w.files],
+        resources=read_SandboxResources(w.resources) if w.HasField("resources") else None,
+        min_isolation=w.min_isolation,
+    )
+
+
+def read_SandboxPythonRun(w):
+    return SandboxPythonRun(
+        result=read_SandboxExecResult(w.result) if w.HasField("result") else None,
+        stdout=w.stdout,
+        stderr=w.stderr,
+    )
+
+
+def read_SandboxRunPythonResponse(w):
+    return SandboxRunPythonResponse(
+        runs=[read_SandboxPythonRun(x) for x in w.runs],
+        isolation=read_IsolationReport(w.isolation) if w.HasField("isolation") else None,
     )
 
 
@@ -848,326 +1585,6 @@ def read_ListAuditEventsResponse(w):
     )
 
 
-def read_Record(w):
-    return Record(
-        id=w.id,
-        input=read_Content(w.input) if w.HasField("input") else None,
-        output=read_Content(w.output) if w.HasField("output") else None,
-        reference=read_Content(w.reference) if w.HasField("reference") else None,
-        context=[read_Content(x) for x in w.context],
-        trajectory=read_Trajectory(w.trajectory) if w.HasField("trajectory") else None,
-        usage=read_Usage(w.usage) if w.HasField("usage") else None,
-        metadata={k: read_value(x) for k, x in w.metadata.items()},
-        provenance=read_Provenance(w.provenance) if w.HasField("provenance") else None,
-        check=read_TaskCheck(w.check) if w.HasField("check") else None,
-        notes=list(w.notes),
-        stop_reason=w.stop_reason,
-    )
-
-
-def read_TaskCheck(w):
-    return TaskCheck(
-        passed=w.passed,
-        score=w.score if w.HasField("score") else None,
-        details=w.details,
-        tests=dict(w.tests),
-        error=w.error,
-    )
-
-
-def read_Content(w):
-    return Content(
-        text=w.text if w.HasField("text") else None,
-        messages=read_Messages(w.messages) if w.HasField("messages") else None,
-        json=read_value(w.json) if w.HasField("json") else UNSET,
-        row=read_TabularRow(w.row) if w.HasField("row") else None,
-        tensor=read_Tensor(w.tensor) if w.HasField("tensor") else None,
-        media=read_MediaRef(w.media) if w.HasField("media") else None,
-    )
-
-
-def read_Messages(w):
-    return Messages(
-        messages=[read_Message(x) for x in w.messages],
-    )
-
-
-def read_Message(w):
-    return Message(
-        role=w.role,
-        content=w.content,
-        tool_calls=[read_ToolCall(x) for x in w.tool_calls],
-        tool_call_id=w.tool_call_id,
-        name=w.name,
-    )
-
-
-def read_ToolCall(w):
-    return ToolCall(
-        id=w.id,
-        name=w.name,
-        arguments=w.arguments,
-    )
-
-
-def read_TabularRow(w):
-    return TabularRow(
-        features={k: read_value(x) for k, x in w.features.items()},
-        prediction=read_value(w.prediction) if w.HasField("prediction") else UNSET,
-        probabilities=dict(w.probabilities),
-    )
-
-
-def read_Tensor(w):
-    return Tensor(
-        shape=list(w.shape),
-        dtype=w.dtype,
-        data=w.data,
-    )
-
-
-def read_MediaRef(w):
-    return MediaRef(
-        uri=w.uri,
-        media_type=w.media_type,
-    )
-
-
-def read_Trajectory(w):
-    return Trajectory(
-        trace_id=w.trace_id,
-        session_id=w.session_id,
-        steps=[read_Step(x) for x in w.steps],
-    )
-
-
-def read_Step(w):
-    return Step(
-        span_id=w.span_id,
-        parent_span_id=w.parent_span_id,
-        type=_StepType.get(w.type, StepType.UNSPECIFIED),
-        name=w.name,
-        input=read_Content(w.input) if w.HasField("input") else None,
-        output=read_Content(w.output) if w.HasField("output") else None,
-        start_time=read_timestamp(w.start_time) if w.HasField("start_time") else None,
-        end_time=read_timestamp(w.end_time) if w.HasField("end_time") else None,
-        usage=read_Usage(w.usage) if w.HasField("usage") else None,
-        error=w.error,
-        attributes={k: read_value(x) for k, x in w.attributes.items()},
-        duration=read_duration(w.duration) if w.HasField("duration") else None,
-    )
-
-
-def read_Usage(w):
-    return Usage(
-        input_tokens=w.input_tokens if w.HasField("input_tokens") else None,
-        output_tokens=w.output_tokens if w.HasField("output_tokens") else None,
-        cost_usd=w.cost_usd if w.HasField("cost_usd") else None,
-        latency=read_duration(w.latency) if w.HasField("latency") else None,
-        cached_input_tokens=w.cached_input_tokens if w.HasField("cached_input_tokens") else None,
-        cache_write_tokens=w.cache_write_tokens if w.HasField("cache_write_tokens") else None,
-        reasoning_tokens=w.reasoning_tokens if w.HasField("reasoning_tokens") else None,
-        cached=w.cached,
-        cached_cost_usd=w.cached_cost_usd if w.HasField("cached_cost_usd") else None,
-        requests=w.requests if w.HasField("requests") else None,
-        unpriced_requests=w.unpriced_requests,
-    )
-
-
-def read_Provenance(w):
-    return Provenance(
-        run=read_RunProvenance(w.run) if w.HasField("run") else None,
-        trace=read_TraceProvenance(w.trace) if w.HasField("trace") else None,
-        isolation=read_IsolationReport(w.isolation) if w.HasField("isolation") else None,
-    )
-
-
-def read_RunProvenance(w):
-    return RunProvenance(
-        run_id=w.run_id,
-        task_id=w.task_id,
-        trial=w.trial,
-    )
-
-
-def read_TraceProvenance(w):
-    return TraceProvenance(
-        trace_id=w.trace_id,
-        policy_id=w.policy_id,
-    )
-
-
-def read_IsolationReport(w):
-    return IsolationReport(
-        driver=w.driver,
-        level=_IsolationLevel.get(w.level, IsolationLevel.UNSPECIFIED),
-        enforcement=_Enforcement.get(w.enforcement, Enforcement.UNSPECIFIED),
-        notes=list(w.notes),
-    )
-
-
-def read_Score(w):
-    return Score(
-        name=w.name,
-        number=w.number if w.HasField("number") else None,
-        passed=w.passed if w.HasField("passed") else None,
-        label=w.label if w.HasField("label") else None,
-        structured=read_value(w.structured) if w.HasField("structured") else UNSET,
-        explanation=w.explanation,
-        confidence=w.confidence if w.HasField("confidence") else None,
-        cost=read_Usage(w.cost) if w.HasField("cost") else None,
-        metadata={k: read_value(x) for k, x in w.metadata.items()},
-    )
-
-
-def read_EvaluationResult(w):
-    return EvaluationResult(
-        record_id=w.record_id,
-        evaluator=w.evaluator,
-        evaluator_ref=w.evaluator_ref,
-        outcome=_Outcome.get(w.outcome, Outcome.UNSPECIFIED),
-        scores=[read_Score(x) for x in w.scores],
-        reason=w.reason,
-        duration=read_duration(w.duration) if w.HasField("duration") else None,
-        trial=w.trial,
-        error_kind=_ErrorKind.get(w.error_kind, ErrorKind.UNSPECIFIED),
-        fault=_Fault.get(w.fault, Fault.UNSPECIFIED),
-        span_id=w.span_id,
-        session_id=w.session_id,
-        usage=read_Usage(w.usage) if w.HasField("usage") else None,
-        raw_reply=w.raw_reply,
-        detail=w.detail,
-        warnings=list(w.warnings),
-        attempts=w.attempts,
-    )
-
-
-def read_MetricSummary(w):
-    return MetricSummary(
-        metric=w.metric,
-        evaluator=w.evaluator,
-        kind=_MetricKind.get(w.kind, MetricKind.UNSPECIFIED),
-        n=w.n,
-        mean=w.mean if w.HasField("mean") else None,
-        std=w.std if w.HasField("std") else None,
-        ci=read_ConfidenceInterval(w.ci) if w.HasField("ci") else None,
-        skipped=w.skipped,
-        errors=w.errors,
-        labels=dict(w.labels),
-        clusters=w.clusters if w.HasField("clusters") else None,
-        total=w.total,
-        cancelled=w.cancelled,
-        coverage=w.coverage if w.HasField("coverage") else None,
-        higher_is_better=w.higher_is_better if w.HasField("higher_is_better") else None,
-        error_kinds=dict(w.error_kinds),
-        skip_reasons=dict(w.skip_reasons),
-        min=w.min if w.HasField("min") else None,
-        median=w.median if w.HasField("median") else None,
-        max=w.max if w.HasField("max") else None,
-        evaluator_ref=w.evaluator_ref,
-        unit=w.unit,
-        notes=list(w.notes),
-        trial_variance=read_TrialVariance(w.trial_variance) if w.HasField("trial_variance") else None,
-    )
-
-
-def read_TrialVariance(w):
-    return TrialVariance(
-        between_records=w.between_records,
-        within_records=w.within_records,
-        intraclass_correlation=w.intraclass_correlation if w.HasField("intraclass_correlation") else None,
-        records=w.records,
-        trials=w.trials,
-    )
-
-
-def read_ConfidenceInterval(w):
-    return ConfidenceInterval(
-        low=w.low,
-        high=w.high,
-        level=w.level,
-        method=w.method,
-        resamples=w.resamples,
-        seed=w.seed if w.HasField("seed") else None,
-    )
-
-
-def read_EvaluatorRef(w):
-    return EvaluatorRef(
-        ref=w.ref,
-        params=read_object(w.params),
-        name=w.name,
-        judge=w.judge,
-        deadline=read_duration(w.deadline) if w.HasField("deadline") else None,
-    )
-
-
-def read_Requirements(w):
-    return Requirements(
-        input=w.input,
-        output=w.output,
-        reference=w.reference,
-        context=w.context,
-        trajectory=w.trajectory,
-        judge=w.judge,
-        isolation=_IsolationLevel.get(w.isolation, IsolationLevel.UNSPECIFIED),
-        usage=w.usage,
-        check=w.check,
-        metadata=list(w.metadata),
-    )
-
-
-def read_MetricSpec(w):
-    return MetricSpec(
-        name=w.name,
-        type=_ScoreType.get(w.type, ScoreType.UNSPECIFIED),
-        min=w.min if w.HasField("min") else None,
-        max=w.max if w.HasField("max") else None,
-        higher_is_better=w.higher_is_better if w.HasField("higher_is_better") else None,
-        description=w.description,
-        interval=w.interval,
-        unit=w.unit,
-        labels=list(w.labels),
-    )
-
-
-def read_Scheduling(w):
-    return Scheduling(
-        pool=w.pool,
-        batchable=w.batchable,
-        max_batch=w.max_batch,
-    )
-
-
-def read_EvaluatorManifest(w):
-    return EvaluatorManifest(
-        name=w.name,
-        version=w.version,
-        description=w.description,
-        pack=w.pack,
-        scope=_Scope.get(w.scope, Scope.UNSPECIFIED),
-        modalities=list(w.modalities),
-        requires=read_Requirements(w.requires) if w.HasField("requires") else None,
-        outputs=[read_MetricSpec(x) for x in w.outputs],
-        params_schema=read_object(w.params_schema),
-        scheduling=read_Scheduling(w.scheduling) if w.HasField("scheduling") else None,
-        tier=w.tier,
-        runtime=w.runtime,
-        entry_point=w.entry_point,
-        example=read_EvaluatorExample(w.example) if w.HasField("example") else None,
-        distribution=w.distribution,
-        deprecated=w.deprecated,
-    )
-
-
-def read_EvaluatorExample(w):
-    return EvaluatorExample(
-        record=read_Record(w.record) if w.HasField("record") else None,
-        params=read_object(w.params),
-        scores=[read_Score(x) for x in w.scores],
-    )
-
-
 def read_ListEvaluatorsRequest(w):
     return ListEvaluatorsRequest()
 
@@ -1401,6 +1818,7 @@ def read_Sink(w):
         markdown=w.markdown if w.HasField("markdown") else None,
         junit=w.junit if w.HasField("junit") else None,
         csv=w.csv if w.HasField("csv") else None,
+        name=w.name if w.HasField("name") else None,
     )
 
 
@@ -1582,6 +2000,8 @@ def read_RunManifest(w):
         labels=dict(w.labels),
         gates=[read_GateResult(x) for x in w.gates],
         spec_folder=w.spec_folder,
+        earlier_tries=read_duration(w.earlier_tries) if w.HasField("earlier_tries") else None,
+        sandboxes=[read_IsolationReport(x) for x in w.sandboxes],
     )
 
 
@@ -1695,6 +2115,7 @@ def read_ListDatasetVersionsRequest(w):
         owner=w.owner,
         page_size=w.page_size,
         page_token=w.page_token,
+        search=w.search,
     )
 
 
@@ -1813,6 +2234,8 @@ def read_UploadDatasetVersionResponse(w):
         dataset=read_DatasetVersion(w.dataset) if w.HasField("dataset") else None,
         reference=read_DatasetVersionRef(w.reference) if w.HasField("reference") else None,
         existed=w.existed,
+        path=w.path,
+        records=w.records,
     )
 
 
@@ -1827,6 +2250,660 @@ def read_FetchDatasetVersionRequest(w):
 def read_FetchDatasetVersionResponse(w):
     return FetchDatasetVersionResponse(
         chunk=w.chunk,
+    )
+
+
+def read_TraceSummary(w):
+    return TraceSummary(
+        trace_id=w.trace_id,
+        service=w.service,
+        name=w.name,
+        start_time=read_timestamp(w.start_time) if w.HasField("start_time") else None,
+        duration=read_duration(w.duration) if w.HasField("duration") else None,
+        error=w.error,
+        steps=w.steps,
+        results=w.results,
+        project=w.project,
+        labels=dict(w.labels),
+        session_id=w.session_id,
+        user_id=w.user_id,
+        version=w.version,
+        model=w.model,
+        input=w.input,
+        output=w.output,
+        input_tokens=w.input_tokens if w.HasField("input_tokens") else None,
+        output_tokens=w.output_tokens if w.HasField("output_tokens") else None,
+        cost_usd=w.cost_usd if w.HasField("cost_usd") else None,
+        complete=w.complete,
+        revision=w.revision,
+        spans=w.spans,
+        feedback=w.feedback if w.HasField("feedback") else None,
+        scores=dict(w.scores),
+        failed_spans=w.failed_spans,
+    )
+
+
+def read_TraceFilter(w):
+    return TraceFilter(
+        service=w.service,
+        text=w.text,
+        session_id=w.session_id,
+        user_id=w.user_id,
+        version=w.version,
+        model=w.model,
+        labels=list(w.labels),
+        error=w.error if w.HasField("error") else None,
+        complete=w.complete if w.HasField("complete") else None,
+        since=read_timestamp(w.since) if w.HasField("since") else None,
+        until=read_timestamp(w.until) if w.HasField("until") else None,
+        min_duration=read_duration(w.min_duration) if w.HasField("min_duration") else None,
+        max_duration=read_duration(w.max_duration) if w.HasField("max_duration") else None,
+        min_cost_usd=w.min_cost_usd if w.HasField("min_cost_usd") else None,
+        max_cost_usd=w.max_cost_usd if w.HasField("max_cost_usd") else None,
+        scores=list(w.scores),
+        policy=w.policy,
+        negative_feedback=w.negative_feedback if w.HasField("negative_feedback") else None,
+        trace_id_prefix=w.trace_id_prefix,
+        failed_step=w.failed_step if w.HasField("failed_step") else None,
+    )
+
+
+def read_ListTracesRequest(w):
+    return ListTracesRequest(
+        service=w.service,
+        page_size=w.page_size,
+        page_token=w.page_token,
+        project=w.project,
+        filter=read_TraceFilter(w.filter) if w.HasField("filter") else None,
+    )
+
+
+def read_ListTracesResponse(w):
+    return ListTracesResponse(
+        traces=[read_TraceSummary(x) for x in w.traces],
+        next_page_token=w.next_page_token,
+    )
+
+
+def read_CountTracesRequest(w):
+    return CountTracesRequest(
+        project=w.project,
+        filter=read_TraceFilter(w.filter) if w.HasField("filter") else None,
+    )
+
+
+def read_TraceFacet(w):
+    return TraceFacet(
+        field=w.field,
+        counts=dict(w.counts),
+    )
+
+
+def read_CountTracesResponse(w):
+    return CountTracesResponse(
+        total=w.total,
+        facets=[read_TraceFacet(x) for x in w.facets],
+        capped=w.capped,
+    )
+
+
+def read_WatchTracesRequest(w):
+    return WatchTracesRequest(
+        project=w.project,
+        filter=read_TraceFilter(w.filter) if w.HasField("filter") else None,
+    )
+
+
+def read_WatchTracesResponse(w):
+    return WatchTracesResponse(
+        trace=read_TraceSummary(w.trace) if w.HasField("trace") else None,
+    )
+
+
+def read_GetTraceRequest(w):
+    return GetTraceRequest(
+        trace_id=w.trace_id,
+        project=w.project,
+    )
+
+
+def read_PolicyResults(w):
+    return PolicyResults(
+        policy=w.policy,
+        results=[read_EvaluationResult(x) for x in w.results],
+        revision=w.revision,
+        time=read_timestamp(w.time) if w.HasField("time") else None,
+    )
+
+
+def read_GetTraceResponse(w):
+    return GetTraceResponse(
+        record=read_Record(w.record) if w.HasField("record") else None,
+        policies=[read_PolicyResults(x) for x in w.policies],
+        summary=read_TraceSummary(w.summary) if w.HasField("summary") else None,
+        feedback=[read_Feedback(x) for x in w.feedback],
+    )
+
+
+def read_GetSessionRequest(w):
+    return GetSessionRequest(
+        session_id=w.session_id,
+        project=w.project,
+        page_size=w.page_size,
+        page_token=w.page_token,
+    )
+
+
+def read_GetSessionResponse(w):
+    return GetSessionResponse(
+        traces=[read_TraceScores(x) for x in w.traces],
+        policies=[read_PolicyResults(x) for x in w.policies],
+        feedback=[read_Feedback(x) for x in w.feedback],
+        next_page_token=w.next_page_token,
+    )
+
+
+def read_ListScoresRequest(w):
+    return ListScoresRequest(
+        project=w.project,
+        trace_id=w.trace_id,
+        service=w.service,
+        labels=list(w.labels),
+        policy=w.policy,
+        evaluator=w.evaluator,
+        since=read_timestamp(w.since) if w.HasField("since") else None,
+        page_size=w.page_size,
+        page_token=w.page_token,
+    )
+
+
+def read_TraceScores(w):
+    return TraceScores(
+        trace=read_TraceSummary(w.trace) if w.HasField("trace") else None,
+        policies=[read_PolicyResults(x) for x in w.policies],
+    )
+
+
+def read_ListScoresResponse(w):
+    return ListScoresResponse(
+        traces=[read_TraceScores(x) for x in w.traces],
+        next_page_token=w.next_page_token,
+    )
+
+
+def read_DeleteTracesRequest(w):
+    return DeleteTracesRequest(
+        project=w.project,
+        trace_ids=list(w.trace_ids),
+        session_id=w.session_id,
+        user_id=w.user_id,
+        before=read_timestamp(w.before) if w.HasField("before") else None,
+    )
+
+
+def read_DeleteTracesResponse(w):
+    return DeleteTracesResponse(
+        deleted=w.deleted,
+    )
+
+
+def read_Feedback(w):
+    return Feedback(
+        id=w.id,
+        project=w.project,
+        trace_id=w.trace_id,
+        span_id=w.span_id,
+        session_id=w.session_id,
+        key=w.key,
+        name=w.name,
+        number=w.number if w.HasField("number") else None,
+        passed=w.passed if w.HasField("passed") else None,
+        label=w.label if w.HasField("label") else None,
+        comment=w.comment,
+        author=w.author,
+        time=read_timestamp(w.time) if w.HasField("time") else None,
+    )
+
+
+def read_SubmitFeedbackRequest(w):
+    return SubmitFeedbackRequest(
+        project=w.project,
+        feedback=[read_Feedback(x) for x in w.feedback],
+    )
+
+
+def read_SubmitFeedbackResponse(w):
+    return SubmitFeedbackResponse(
+        accepted=w.accepted,
+        waiting=w.waiting,
+    )
+
+
+def read_FailureCase(w):
+    return FailureCase(
+        id=w.id,
+        project=w.project,
+        source=read_TraceSummary(w.source) if w.HasField("source") else None,
+        source_sha256=w.source_sha256,
+        record=read_Record(w.record) if w.HasField("record") else None,
+        title=w.title,
+        reason=w.reason,
+        assignee=w.assignee,
+        status=_FailureStatus.get(w.status, FailureStatus.UNSPECIFIED),
+        revision=w.revision,
+        created_by=w.created_by,
+        updated_by=w.updated_by,
+        reviewed_by=w.reviewed_by,
+        review_note=w.review_note,
+        created_at=read_timestamp(w.created_at) if w.HasField("created_at") else None,
+        updated_at=read_timestamp(w.updated_at) if w.HasField("updated_at") else None,
+        reviewed_at=read_timestamp(w.reviewed_at) if w.HasField("reviewed_at") else None,
+    )
+
+
+def read_FailureEvent(w):
+    return FailureEvent(
+        revision=w.revision,
+        actor=w.actor,
+        action=w.action,
+        status=_FailureStatus.get(w.status, FailureStatus.UNSPECIFIED),
+        record_sha256=w.record_sha256,
+        time=read_timestamp(w.time) if w.HasField("time") else None,
+    )
+
+
+def read_CaptureFailureRequest(w):
+    return CaptureFailureRequest(
+        project=w.project,
+        trace_id=w.trace_id,
+        title=w.title,
+        reason=w.reason,
+    )
+
+
+def read_CaptureFailureResponse(w):
+    return CaptureFailureResponse(
+        failure=read_FailureCase(w.failure) if w.HasField("failure") else None,
+        deduplicated=w.deduplicated,
+    )
+
+
+def read_ListFailuresRequest(w):
+    return ListFailuresRequest(
+        project=w.project,
+        status=_FailureStatus.get(w.status, FailureStatus.UNSPECIFIED),
+        assignee=w.assignee,
+        page_size=w.page_size,
+        page_token=w.page_token,
+    )
+
+
+def read_ListFailuresResponse(w):
+    return ListFailuresResponse(
+        failures=[read_FailureCase(x) for x in w.failures],
+        next_page_token=w.next_page_token,
+        counts=dict(w.counts),
+    )
+
+
+def read_GetFailureRequest(w):
+    return GetFailureRequest(
+        project=w.project,
+        id=w.id,
+    )
+
+
+def read_GetFailureResponse(w):
+    return GetFailureResponse(
+        failure=read_FailureCase(w.failure) if w.HasField("failure") else None,
+    )
+
+
+def read_UpdateFailureRequest(w):
+    return UpdateFailureRequest(
+        project=w.project,
+        id=w.id,
+        expected_revision=w.expected_revision,
+        record=read_Record(w.record) if w.HasField("record") else None,
+        title=w.title,
+        reason=w.reason,
+        assignee=w.assignee,
+        status=_FailureStatus.get(w.status, FailureStatus.UNSPECIFIED),
+    )
+
+
+def read_UpdateFailureResponse(w):
+    return UpdateFailureResponse(
+        failure=read_FailureCase(w.failure) if w.HasField("failure") else None,
+    )
+
+
+def read_ReviewFailureRequest(w):
+    return ReviewFailureRequest(
+        project=w.project,
+        id=w.id,
+        expected_revision=w.expected_revision,
+        decision=_FailureStatus.get(w.decision, FailureStatus.UNSPECIFIED),
+        note=w.note,
+    )
+
+
+def read_ReviewFailureResponse(w):
+    return ReviewFailureResponse(
+        failure=read_FailureCase(w.failure) if w.HasField("failure") else None,
+    )
+
+
+def read_ListFailureEventsRequest(w):
+    return ListFailureEventsRequest(
+        project=w.project,
+        id=w.id,
+        page_size=w.page_size,
+        page_token=w.page_token,
+    )
+
+
+def read_ListFailureEventsResponse(w):
+    return ListFailureEventsResponse(
+        events=[read_FailureEvent(x) for x in w.events],
+        next_page_token=w.next_page_token,
+    )
+
+
+def read_ExportFailuresRequest(w):
+    return ExportFailuresRequest(
+        project=w.project,
+        selections=[read_FailureSelection(x) for x in w.selections],
+    )
+
+
+def read_ExportFailuresResponse(w):
+    return ExportFailuresResponse(
+        records=[read_Record(x) for x in w.records],
+        jsonl=w.jsonl,
+    )
+
+
+def read_DeleteFailureRequest(w):
+    return DeleteFailureRequest(
+        project=w.project,
+        id=w.id,
+        expected_revision=w.expected_revision,
+    )
+
+
+def read_DeleteFailureResponse(w):
+    return DeleteFailureResponse()
+
+
+def read_OnlineEvalPolicy(w):
+    return OnlineEvalPolicy(
+        name=w.name,
+        project=w.project,
+        disabled=w.disabled,
+        selector=w.selector,
+        sampling=read_Sampling(w.sampling) if w.HasField("sampling") else None,
+        stages=[read_CascadeStage(x) for x in w.stages],
+        judge=w.judge,
+        window=read_duration(w.window) if w.HasField("window") else None,
+        alerts=[read_Alert(x) for x in w.alerts],
+        promote=read_Promotion(w.promote) if w.HasField("promote") else None,
+        labels=dict(w.labels),
+        scope=_PolicyScope.get(w.scope, PolicyScope.UNSPECIFIED),
+        budget=read_PolicyBudget(w.budget) if w.HasField("budget") else None,
+        view=read_PolicyView(w.view) if w.HasField("view") else None,
+        sinks=list(w.sinks),
+    )
+
+
+def read_PolicyBudget(w):
+    return PolicyBudget(
+        usd_per_day=w.usd_per_day if w.HasField("usd_per_day") else None,
+        tokens_per_day=w.tokens_per_day if w.HasField("tokens_per_day") else None,
+    )
+
+
+def read_PolicyView(w):
+    return PolicyView(
+        patterns=list(w.patterns),
+        detectors=list(w.detectors),
+        drop_attributes=list(w.drop_attributes),
+    )
+
+
+def read_Sampling(w):
+    return Sampling(
+        rate=w.rate if w.HasField("rate") else None,
+        always=list(w.always),
+    )
+
+
+def read_CascadeStage(w):
+    return CascadeStage(
+        evaluators=[read_EvaluatorRef(x) for x in w.evaluators],
+        when=w.when,
+    )
+
+
+def read_Alert(w):
+    return Alert(
+        metric=w.metric,
+        below=w.below if w.HasField("below") else None,
+        above=w.above if w.HasField("above") else None,
+        min_samples=w.min_samples,
+        webhook=w.webhook,
+        secret_env=w.secret_env,
+        form=w.form,
+        false_alarm_rate=w.false_alarm_rate,
+    )
+
+
+def read_Promotion(w):
+    return Promotion(
+        when=w.when,
+        dataset=w.dataset,
+    )
+
+
+def read_ApplyPolicyRequest(w):
+    return ApplyPolicyRequest(
+        policy=read_OnlineEvalPolicy(w.policy) if w.HasField("policy") else None,
+        validate_only=w.validate_only,
+    )
+
+
+def read_ApplyPolicyResponse(w):
+    return ApplyPolicyResponse(
+        policy=read_OnlineEvalPolicy(w.policy) if w.HasField("policy") else None,
+    )
+
+
+def read_ListPoliciesRequest(w):
+    return ListPoliciesRequest(
+        project=w.project,
+    )
+
+
+def read_ListPoliciesResponse(w):
+    return ListPoliciesResponse(
+        policies=[read_OnlineEvalPolicy(x) for x in w.policies],
+    )
+
+
+def read_DeletePolicyRequest(w):
+    return DeletePolicyRequest(
+        name=w.name,
+        project=w.project,
+    )
+
+
+def read_DeletePolicyResponse(w):
+    return DeletePolicyResponse()
+
+
+def read_GetPolicyStatsRequest(w):
+    return GetPolicyStatsRequest(
+        name=w.name,
+        project=w.project,
+        since=read_timestamp(w.since) if w.HasField("since") else None,
+        step=read_duration(w.step) if w.HasField("step") else None,
+        by=w.by,
+    )
+
+
+def read_MetricWindow(w):
+    return MetricWindow(
+        metric=w.metric,
+        n=w.n,
+        mean=w.mean if w.HasField("mean") else None,
+        ci=read_ConfidenceInterval(w.ci) if w.HasField("ci") else None,
+        skipped=w.skipped,
+        errors=w.errors,
+        start=read_timestamp(w.start) if w.HasField("start") else None,
+        end=read_timestamp(w.end) if w.HasField("end") else None,
+        group=w.group,
+        p05=w.p05 if w.HasField("p05") else None,
+        p50=w.p50 if w.HasField("p50") else None,
+        p95=w.p95 if w.HasField("p95") else None,
+        skip_reasons=dict(w.skip_reasons),
+    )
+
+
+def read_AlertState(w):
+    return AlertState(
+        alert=read_Alert(w.alert) if w.HasField("alert") else None,
+        firing=w.firing,
+        since=read_timestamp(w.since) if w.HasField("since") else None,
+        n=w.n,
+        mean=w.mean if w.HasField("mean") else None,
+        ci=read_ConfidenceInterval(w.ci) if w.HasField("ci") else None,
+    )
+
+
+def read_PolicyStats(w):
+    return PolicyStats(
+        policy=w.policy,
+        traces_seen=w.traces_seen,
+        traces_matched=w.traces_matched,
+        traces_sampled=w.traces_sampled,
+        traces_evaluated=w.traces_evaluated,
+        traces_promoted=w.traces_promoted,
+        evaluation_errors=w.evaluation_errors,
+        metrics=[read_MetricWindow(x) for x in w.metrics],
+        alerts=[read_AlertState(x) for x in w.alerts],
+        series=[read_MetricWindow(x) for x in w.series],
+        traces_waiting=w.traces_waiting,
+        usd_today=w.usd_today if w.HasField("usd_today") else None,
+        tokens_today=w.tokens_today,
+        budget_reached=w.budget_reached,
+        traces_over_budget=w.traces_over_budget,
+        warnings=list(w.warnings),
+        drift=[read_MetricDrift(x) for x in w.drift],
+        sinks=[read_SinkState(x) for x in w.sinks],
+    )
+
+
+def read_SinkState(w):
+    return SinkState(
+        sink=w.sink,
+        delivered=w.delivered,
+        waiting=w.waiting,
+        given_up=w.given_up,
+        last_delivered=read_timestamp(w.last_delivered) if w.HasField("last_delivered") else None,
+        last_error=w.last_error,
+        last_error_time=read_timestamp(w.last_error_time) if w.HasField("last_error_time") else None,
+    )
+
+
+def read_MetricDrift(w):
+    return MetricDrift(
+        metric=w.metric,
+        psi=w.psi if w.HasField("psi") else None,
+        p_value=w.p_value if w.HasField("p_value") else None,
+        difference=w.difference if w.HasField("difference") else None,
+        ci=read_ConfidenceInterval(w.ci) if w.HasField("ci") else None,
+        n_before=w.n_before,
+        n_now=w.n_now,
+        moved=w.moved,
+    )
+
+
+def read_GetPolicyStatsResponse(w):
+    return GetPolicyStatsResponse(
+        stats=read_PolicyStats(w.stats) if w.HasField("stats") else None,
+    )
+
+
+def read_TestPolicyRequest(w):
+    return TestPolicyRequest(
+        policy=read_OnlineEvalPolicy(w.policy) if w.HasField("policy") else None,
+        lookback=read_duration(w.lookback) if w.HasField("lookback") else None,
+    )
+
+
+def read_TestPolicyResponse(w):
+    return TestPolicyResponse(
+        seen=w.seen,
+        matched=w.matched,
+        sampled=w.sampled,
+        cost_usd=w.cost_usd if w.HasField("cost_usd") else None,
+        trace_ids=list(w.trace_ids),
+        warnings=list(w.warnings),
+    )
+
+
+def read_BackfillPolicyRequest(w):
+    return BackfillPolicyRequest(
+        name=w.name,
+        project=w.project,
+        since=read_timestamp(w.since) if w.HasField("since") else None,
+        until=read_timestamp(w.until) if w.HasField("until") else None,
+    )
+
+
+def read_BackfillPolicyResponse(w):
+    return BackfillPolicyResponse(
+        queued=w.queued,
+    )
+
+
+def read_TrafficSlice(w):
+    return TrafficSlice(
+        since=read_timestamp(w.since) if w.HasField("since") else None,
+        until=read_timestamp(w.until) if w.HasField("until") else None,
+        version=w.version,
+        labels=list(w.labels),
+    )
+
+
+def read_CompareTrafficRequest(w):
+    return CompareTrafficRequest(
+        name=w.name,
+        project=w.project,
+        baseline=read_TrafficSlice(w.baseline) if w.HasField("baseline") else None,
+        candidate=read_TrafficSlice(w.candidate) if w.HasField("candidate") else None,
+        confidence_level=w.confidence_level,
+    )
+
+
+def read_CompareTrafficResponse(w):
+    return CompareTrafficResponse(
+        comparisons=[read_TrafficComparison(x) for x in w.comparisons],
+        paired_by=w.paired_by,
+    )
+
+
+def read_TrafficComparison(w):
+    return TrafficComparison(
+        metric=w.metric,
+        baseline=read_MetricWindow(w.baseline) if w.HasField("baseline") else None,
+        candidate=read_MetricWindow(w.candidate) if w.HasField("candidate") else None,
+        difference=w.difference if w.HasField("difference") else None,
+        ci=read_ConfidenceInterval(w.ci) if w.HasField("ci") else None,
+        p_value=w.p_value if w.HasField("p_value") else None,
+        verdict=w.verdict,
+        test=w.test,
+        pairs=w.pairs,
     )
 
 
@@ -1912,7 +2989,7 @@ def read_RewardComponent(w):
     return RewardComponent(
         ref=w.ref,
         name=w.name,
-        weight=w.weight,
+        weight=w.weight if w.HasField("weight") else None,
         gate=w.gate,
         threshold=w.threshold if w.HasField("threshold") else None,
         metric=w.metric,
@@ -1957,6 +3034,7 @@ def read_RewardComponentResult(w):
         value=w.value if w.HasField("value") else None,
         reason=w.reason,
         cached=w.cached,
+        isolation=read_IsolationReport(w.isolation) if w.HasField("isolation") else None,
     )
 
 
@@ -1986,6 +3064,7 @@ def read_GetRunRequest(w):
 def read_GetRunResponse(w):
     return GetRunResponse(
         run=read_Run(w.run) if w.HasField("run") else None,
+        sinks=[read_SinkState(x) for x in w.sinks],
     )
 
 
@@ -2247,6 +3326,18 @@ def read_ImportRunResponse(w):
     )
 
 
+def read_ExportRunRequest(w):
+    return ExportRunRequest(
+        run_id=w.run_id,
+    )
+
+
+def read_ExportRunResponse(w):
+    return ExportRunResponse(
+        chunk=w.chunk,
+    )
+
+
 def read_RescoreRunRequest(w):
     return RescoreRunRequest(
         run_id=w.run_id,
@@ -2270,23 +3361,36 @@ READS: dict[str, Callable[[Any], Any]] = {
     "APIKey": read_APIKey,
     "AgentBudget": read_AgentBudget,
     "AgentTarget": read_AgentTarget,
+    "Alert": read_Alert,
+    "AlertState": read_AlertState,
+    "ApplyPolicyRequest": read_ApplyPolicyRequest,
+    "ApplyPolicyResponse": read_ApplyPolicyResponse,
     "ArchiveRunRequest": read_ArchiveRunRequest,
     "ArchiveRunResponse": read_ArchiveRunResponse,
     "AuditEvent": read_AuditEvent,
+    "BackfillPolicyRequest": read_BackfillPolicyRequest,
+    "BackfillPolicyResponse": read_BackfillPolicyResponse,
     "BoundRunEvaluator": read_BoundRunEvaluator,
     "Budget": read_Budget,
     "BuiltinHarness": read_BuiltinHarness,
     "CLIAgent": read_CLIAgent,
     "CancelRunRequest": read_CancelRunRequest,
     "CancelRunResponse": read_CancelRunResponse,
+    "CaptureFailureRequest": read_CaptureFailureRequest,
+    "CaptureFailureResponse": read_CaptureFailureResponse,
+    "CascadeStage": read_CascadeStage,
     "Checker": read_Checker,
     "CommandHarness": read_CommandHarness,
     "CommandTarget": read_CommandTarget,
     "CompareRunsRequest": read_CompareRunsRequest,
     "CompareRunsResponse": read_CompareRunsResponse,
+    "CompareTrafficRequest": read_CompareTrafficRequest,
+    "CompareTrafficResponse": read_CompareTrafficResponse,
     "ConfidenceInterval": read_ConfidenceInterval,
     "Content": read_Content,
     "ContextManagement": read_ContextManagement,
+    "CountTracesRequest": read_CountTracesRequest,
+    "CountTracesResponse": read_CountTracesResponse,
     "CreateAPIKeyRequest": read_CreateAPIKeyRequest,
     "CreateAPIKeyResponse": read_CreateAPIKeyResponse,
     "CreateBindingRequest": read_CreateBindingRequest,
@@ -2310,10 +3414,16 @@ READS: dict[str, Callable[[Any], Any]] = {
     "DatasetVersionRef": read_DatasetVersionRef,
     "DeleteBindingRequest": read_DeleteBindingRequest,
     "DeleteBindingResponse": read_DeleteBindingResponse,
+    "DeleteFailureRequest": read_DeleteFailureRequest,
+    "DeleteFailureResponse": read_DeleteFailureResponse,
+    "DeletePolicyRequest": read_DeletePolicyRequest,
+    "DeletePolicyResponse": read_DeletePolicyResponse,
     "DeleteRoleRequest": read_DeleteRoleRequest,
     "DeleteRoleResponse": read_DeleteRoleResponse,
     "DeleteRunRequest": read_DeleteRunRequest,
     "DeleteRunResponse": read_DeleteRunResponse,
+    "DeleteTracesRequest": read_DeleteTracesRequest,
+    "DeleteTracesResponse": read_DeleteTracesResponse,
     "DiffDatasetVersionsRequest": read_DiffDatasetVersionsRequest,
     "DiffDatasetVersionsResponse": read_DiffDatasetVersionsResponse,
     "Environment": read_Environment,
@@ -2329,8 +3439,15 @@ READS: dict[str, Callable[[Any], Any]] = {
     "EvaluatorExample": read_EvaluatorExample,
     "EvaluatorManifest": read_EvaluatorManifest,
     "EvaluatorRef": read_EvaluatorRef,
+    "ExportFailuresRequest": read_ExportFailuresRequest,
+    "ExportFailuresResponse": read_ExportFailuresResponse,
+    "ExportRunRequest": read_ExportRunRequest,
+    "ExportRunResponse": read_ExportRunResponse,
     "ExternalHarness": read_ExternalHarness,
+    "FailureCase": read_FailureCase,
+    "FailureEvent": read_FailureEvent,
     "FailureSelection": read_FailureSelection,
+    "Feedback": read_Feedback,
     "FetchDatasetVersionRequest": read_FetchDatasetVersionRequest,
     "FetchDatasetVersionResponse": read_FetchDatasetVersionResponse,
     "FewShotExample": read_FewShotExample,
@@ -2338,10 +3455,18 @@ READS: dict[str, Callable[[Any], Any]] = {
     "GateResult": read_GateResult,
     "GetDatasetVersionRequest": read_GetDatasetVersionRequest,
     "GetDatasetVersionResponse": read_GetDatasetVersionResponse,
+    "GetFailureRequest": read_GetFailureRequest,
+    "GetFailureResponse": read_GetFailureResponse,
+    "GetPolicyStatsRequest": read_GetPolicyStatsRequest,
+    "GetPolicyStatsResponse": read_GetPolicyStatsResponse,
     "GetRecordEvidenceRequest": read_GetRecordEvidenceRequest,
     "GetRecordEvidenceResponse": read_GetRecordEvidenceResponse,
     "GetRunRequest": read_GetRunRequest,
     "GetRunResponse": read_GetRunResponse,
+    "GetSessionRequest": read_GetSessionRequest,
+    "GetSessionResponse": read_GetSessionResponse,
+    "GetTraceRequest": read_GetTraceRequest,
+    "GetTraceResponse": read_GetTraceResponse,
     "GitState": read_GitState,
     "HTTPAgent": read_HTTPAgent,
     "Harness": read_Harness,
@@ -2367,8 +3492,14 @@ READS: dict[str, Callable[[Any], Any]] = {
     "ListDatasetVersionsResponse": read_ListDatasetVersionsResponse,
     "ListEvaluatorsRequest": read_ListEvaluatorsRequest,
     "ListEvaluatorsResponse": read_ListEvaluatorsResponse,
+    "ListFailureEventsRequest": read_ListFailureEventsRequest,
+    "ListFailureEventsResponse": read_ListFailureEventsResponse,
+    "ListFailuresRequest": read_ListFailuresRequest,
+    "ListFailuresResponse": read_ListFailuresResponse,
     "ListPermissionsRequest": read_ListPermissionsRequest,
     "ListPermissionsResponse": read_ListPermissionsResponse,
+    "ListPoliciesRequest": read_ListPoliciesRequest,
+    "ListPoliciesResponse": read_ListPoliciesResponse,
     "ListProjectsRequest": read_ListProjectsRequest,
     "ListProjectsResponse": read_ListProjectsResponse,
     "ListRolesRequest": read_ListRolesRequest,
@@ -2377,6 +3508,10 @@ READS: dict[str, Callable[[Any], Any]] = {
     "ListRunResultsResponse": read_ListRunResultsResponse,
     "ListRunsRequest": read_ListRunsRequest,
     "ListRunsResponse": read_ListRunsResponse,
+    "ListScoresRequest": read_ListScoresRequest,
+    "ListScoresResponse": read_ListScoresResponse,
+    "ListTracesRequest": read_ListTracesRequest,
+    "ListTracesResponse": read_ListTracesResponse,
     "MCPAgent": read_MCPAgent,
     "MCPOAuth": read_MCPOAuth,
     "MCPServer": read_MCPServer,
@@ -2384,12 +3519,23 @@ READS: dict[str, Callable[[Any], Any]] = {
     "Message": read_Message,
     "Messages": read_Messages,
     "MetricComparison": read_MetricComparison,
+    "MetricDrift": read_MetricDrift,
     "MetricSpec": read_MetricSpec,
     "MetricSummaries": read_MetricSummaries,
     "MetricSummary": read_MetricSummary,
+    "MetricWindow": read_MetricWindow,
     "MockTool": read_MockTool,
     "Observation": read_Observation,
+    "OnlineEvalPolicy": read_OnlineEvalPolicy,
     "Permission": read_Permission,
+    "PluginDescribeRequest": read_PluginDescribeRequest,
+    "PluginDescribeResponse": read_PluginDescribeResponse,
+    "PluginEvaluateRequest": read_PluginEvaluateRequest,
+    "PluginEvaluateResponse": read_PluginEvaluateResponse,
+    "PolicyBudget": read_PolicyBudget,
+    "PolicyResults": read_PolicyResults,
+    "PolicyStats": read_PolicyStats,
+    "PolicyView": read_PolicyView,
     "Pricing": read_Pricing,
     "Principal": read_Principal,
     "Progress": read_Progress,
@@ -2397,6 +3543,7 @@ READS: dict[str, Callable[[Any], Any]] = {
     "ProjectAccess": read_ProjectAccess,
     "PromoteResultsRequest": read_PromoteResultsRequest,
     "PromoteResultsResponse": read_PromoteResultsResponse,
+    "Promotion": read_Promotion,
     "Provenance": read_Provenance,
     "PublishDatasetVersionRequest": read_PublishDatasetVersionRequest,
     "PublishDatasetVersionResponse": read_PublishDatasetVersionResponse,
@@ -2413,6 +3560,8 @@ READS: dict[str, Callable[[Any], Any]] = {
     "ResumeRunResponse": read_ResumeRunResponse,
     "ReviewDatasetVersionRequest": read_ReviewDatasetVersionRequest,
     "ReviewDatasetVersionResponse": read_ReviewDatasetVersionResponse,
+    "ReviewFailureRequest": read_ReviewFailureRequest,
+    "ReviewFailureResponse": read_ReviewFailureResponse,
     "RevokeAPIKeyRequest": read_RevokeAPIKeyRequest,
     "RevokeAPIKeyResponse": read_RevokeAPIKeyResponse,
     "Reward": read_Reward,
@@ -2431,32 +3580,79 @@ READS: dict[str, Callable[[Any], Any]] = {
     "RunProvenance": read_RunProvenance,
     "RunRecordEvidence": read_RunRecordEvidence,
     "RunSpec": read_RunSpec,
+    "Sampling": read_Sampling,
+    "SandboxCreateRequest": read_SandboxCreateRequest,
+    "SandboxCreateResponse": read_SandboxCreateResponse,
+    "SandboxDeleteSnapshotRequest": read_SandboxDeleteSnapshotRequest,
+    "SandboxDeleteSnapshotResponse": read_SandboxDeleteSnapshotResponse,
+    "SandboxDestroyRequest": read_SandboxDestroyRequest,
+    "SandboxDestroyResponse": read_SandboxDestroyResponse,
+    "SandboxEgressEvent": read_SandboxEgressEvent,
+    "SandboxExecRequest": read_SandboxExecRequest,
+    "SandboxExecResponse": read_SandboxExecResponse,
+    "SandboxExecResult": read_SandboxExecResult,
+    "SandboxFile": read_SandboxFile,
+    "SandboxNetworkPolicy": read_SandboxNetworkPolicy,
     "SandboxPolicy": read_SandboxPolicy,
+    "SandboxProbeRequest": read_SandboxProbeRequest,
+    "SandboxProbeResponse": read_SandboxProbeResponse,
+    "SandboxPythonRun": read_SandboxPythonRun,
+    "SandboxReadFilesRequest": read_SandboxReadFilesRequest,
+    "SandboxReadFilesResponse": read_SandboxReadFilesResponse,
+    "SandboxRenewRequest": read_SandboxRenewRequest,
+    "SandboxRenewResponse": read_SandboxRenewResponse,
+    "SandboxResources": read_SandboxResources,
+    "SandboxRestoreRequest": read_SandboxRestoreRequest,
+    "SandboxRestoreResponse": read_SandboxRestoreResponse,
+    "SandboxRunPythonRequest": read_SandboxRunPythonRequest,
+    "SandboxRunPythonResponse": read_SandboxRunPythonResponse,
+    "SandboxRungStatus": read_SandboxRungStatus,
+    "SandboxServiceStatus": read_SandboxServiceStatus,
+    "SandboxSnapshotRequest": read_SandboxSnapshotRequest,
+    "SandboxSnapshotResponse": read_SandboxSnapshotResponse,
+    "SandboxSpec": read_SandboxSpec,
+    "SandboxStatsRequest": read_SandboxStatsRequest,
+    "SandboxStatsResponse": read_SandboxStatsResponse,
+    "SandboxWriteFilesRequest": read_SandboxWriteFilesRequest,
+    "SandboxWriteFilesResponse": read_SandboxWriteFilesResponse,
     "Scheduling": read_Scheduling,
     "Score": read_Score,
     "ScoreRewardsRequest": read_ScoreRewardsRequest,
     "ScoreRewardsResponse": read_ScoreRewardsResponse,
     "Sink": read_Sink,
+    "SinkState": read_SinkState,
     "SliceRow": read_SliceRow,
     "SliceRunsRequest": read_SliceRunsRequest,
     "SliceRunsResponse": read_SliceRunsResponse,
     "Step": read_Step,
+    "SubmitFeedbackRequest": read_SubmitFeedbackRequest,
+    "SubmitFeedbackResponse": read_SubmitFeedbackResponse,
     "SummaryOptions": read_SummaryOptions,
     "TabularRow": read_TabularRow,
     "Target": read_Target,
     "TaskCheck": read_TaskCheck,
     "Tensor": read_Tensor,
+    "TestPolicyRequest": read_TestPolicyRequest,
+    "TestPolicyResponse": read_TestPolicyResponse,
     "Thinking": read_Thinking,
     "ToolCall": read_ToolCall,
     "ToolDefinition": read_ToolDefinition,
     "ToolFault": read_ToolFault,
     "Tools": read_Tools,
+    "TraceFacet": read_TraceFacet,
+    "TraceFilter": read_TraceFilter,
     "TraceProvenance": read_TraceProvenance,
     "TraceQuery": read_TraceQuery,
+    "TraceScores": read_TraceScores,
+    "TraceSummary": read_TraceSummary,
+    "TrafficComparison": read_TrafficComparison,
+    "TrafficSlice": read_TrafficSlice,
     "Trajectory": read_Trajectory,
     "TrialAdvice": read_TrialAdvice,
     "TrialVariance": read_TrialVariance,
     "Unpinned": read_Unpinned,
+    "UpdateFailureRequest": read_UpdateFailureRequest,
+    "UpdateFailureResponse": read_UpdateFailureResponse,
     "UpdateRoleRequest": read_UpdateRoleRequest,
     "UpdateRoleResponse": read_UpdateRoleResponse,
     "UploadDatasetVersionRequest": read_UploadDatasetVersionRequest,
@@ -2467,6 +3663,8 @@ READS: dict[str, Callable[[Any], Any]] = {
     "VerifyAuditLogResponse": read_VerifyAuditLogResponse,
     "WatchRunRequest": read_WatchRunRequest,
     "WatchRunResponse": read_WatchRunResponse,
+    "WatchTracesRequest": read_WatchTracesRequest,
+    "WatchTracesResponse": read_WatchTracesResponse,
     "WhoAmIRequest": read_WhoAmIRequest,
     "WhoAmIResponse": read_WhoAmIResponse,
 }

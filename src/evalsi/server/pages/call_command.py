@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
+from evalsi.core.content import json_text
 from evalsi.schema.json_codec import encode_file
 from evalsi.schema.method import Method
 
@@ -77,13 +78,13 @@ def _python(method: Method, address: str, body: str, *, with_key: bool) -> str:
     return "\n".join(lines)
 
 
-def _pairs(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _pairs(values: Mapping[str, Any], within: str = "") -> list[tuple[str, str]]:
+    """Fields of a query; those of a message inside by their path, a list as the same field several times."""
     pairs: list[tuple[str, str]] = []
     for name, value in values.items():
         if isinstance(value, dict):
-            pairs += [(f"{name}.{key}", str(each)) for key, each in cast("dict[str, Any]", value).items()]
-        elif isinstance(value, list):
-            pairs += [(name, str(each)) for each in cast("list[Any]", value)]
+            pairs += _pairs(cast("dict[str, Any]", value), f"{within}{name}.")
         else:
-            pairs.append((name, "true" if value is True else str(value)))
+            several = cast("list[Any]", value) if isinstance(value, list) else [value]
+            pairs += [(f"{within}{name}", json_text(each)) for each in several]
     return pairs

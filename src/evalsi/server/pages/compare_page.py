@@ -6,14 +6,16 @@ for each.
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
+import msgspec
 from markupsafe import Markup
 
 from evalsi.compare.compare_runs import Flip
 from evalsi.core.content import text_of
 from evalsi.core.errors import EvalsiError, NotFoundError
+from evalsi.core.outward_words import outward_words
 from evalsi.report import plot
 from evalsi.report.case_view import FlipView, flip_view
 from evalsi.report.figures import plural, signed
@@ -98,7 +100,9 @@ async def compare_page(visit: Visit) -> Page:
     try:
         found = await visit.call("RunService.CompareRuns", request, CompareRunsResponse)
     except EvalsiError as error:
-        return Page(template="compare.html.jinja", values={**values, "problem": str(error)}, status=error.http_status)
+        return Page(
+            template="compare.html.jinja", values={**values, "problem": outward_words(error)}, status=error.http_status
+        )
     evaluators = list(dict.fromkeys(summary.evaluator for summary in candidate.summaries))
     evaluator = visit.query.get("evaluator")
     views = run_metrics(candidate)
@@ -117,7 +121,7 @@ async def compare_page(visit: Visit) -> Page:
             "candidate": candidate,
             "runs": [("baseline", baseline, run_verdict(baseline)), ("candidate", candidate, run_verdict(candidate))],
             "verdict": comparison_verdict(found.comparisons),
-            "lines": _lines(found.comparisons, baseline, candidate),
+            "lines": comparison_lines(found.comparisons, baseline, candidate),
             "found": found,
             "usage": _usage(baseline, candidate),
             "flips": flips,
@@ -145,7 +149,8 @@ async def _run(visit: Visit, run_id: str) -> Run:
     return found.run or Run()
 
 
-def _lines(comparisons: list[MetricComparison], baseline: Run, candidate: Run) -> list[ComparisonLine]:
+def comparison_lines(comparisons: list[MetricComparison], baseline: Run, candidate: Run) -> list[ComparisonLine]:
+    """What the table of metrics shows, a line each."""
     before = {view.name: view for view in run_metrics(baseline)}
     after = {view.name: view for view in run_metrics(candidate)}
     on_unit = {name for name, view in after.items() if view.on_unit_axis}
@@ -165,15 +170,19 @@ def _lines(comparisons: list[MetricComparison], baseline: Run, candidate: Run) -
                 word=one.verdict.upper() if one.paired_n else "NO DATA",
                 plot=plot.difference_plot(one.diff, ends, max(sizes) or 1.0),
                 counts=plot.share_bar([(name, share) for name, share in shares if share]),
-                baseline_plot=_mean(before.get(one.metric)),
-                candidate_plot=_mean(after.get(one.metric)),
+                baseline_plot=_mean(before.get(one.metric), one.baseline_mean, one.paired_n),
+                candidate_plot=_mean(after.get(one.metric), one.candidate_mean, one.paired_n),
             )
         )
     return lines
 
 
-def _mean(view: MetricView | None) -> Markup:
-    return mean_plot(view) if view is not None else Markup("")
+def _mean(view: MetricView | None, mean: float | None, pairs: int) -> Markup:
+    """The mean over what both runs scored, as the table says it; the run's own interval only where that is all of the run."""
+    if view is None:
+        return Markup("")
+    ci = view.summary.ci if pairs == view.summary.n else None
+    return mean_plot(replace(view, summary=msgspec.structs.replace(view.summary, mean=mean, ci=ci)))
 
 
 def _usage(baseline: Run, candidate: Run) -> list[tuple[str, float | None, float | None, str]]:

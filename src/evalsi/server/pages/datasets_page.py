@@ -11,11 +11,15 @@ from urllib.parse import quote, urlencode
 
 from evalsi.core.content import text_of
 from evalsi.core.errors import EvalsiError
+from evalsi.core.outward_words import outward_words
 from evalsi.report.visible_text import one_line
 from evalsi.schema import (
     Content,
+    CreateRunResponse,
+    DatasetUploadConfig,
     DatasetVersion,
     DatasetVersionContent,
+    DatasetVersionRef,
     DatasetVersionState,
     DiffDatasetVersionsRequest,
     DiffDatasetVersionsResponse,
@@ -29,9 +33,13 @@ from evalsi.schema import (
     Record,
     ReviewDatasetVersionRequest,
     ReviewDatasetVersionResponse,
+    Run,
+    UploadDatasetVersionRequest,
+    UploadDatasetVersionResponse,
     json_codec,
 )
 from evalsi.server.pages.project_choice import visible_names
+from evalsi.server.pages.start_run import run_request
 from evalsi.server.pages.visit import Moved, Page, Visit
 
 ROWS = 100
@@ -61,11 +69,13 @@ class RecordSample:
     problem: str = ""
 
 
-async def datasets_page(visit: Visit) -> Page:
+async def datasets_page(visit: Visit, problem: str = "", status: int = 200) -> Page:
+    """The list. `problem` is why what was uploaded was refused."""
     query = visit.query
     request = ListDatasetVersionsRequest(
         project=query.get("project"),
         name=query.get("name"),
+        search=query.get("search"),
         state=DECISIONS.get(query.get("state"), DatasetVersionState.UNSPECIFIED),
         page_size=ROWS,
         page_token=query.get("page_token"),
@@ -82,12 +92,39 @@ async def datasets_page(visit: Visit) -> Page:
             "projects": await visible_names(visit),
             "states": list(DECISIONS),
             "next_token": found.next_page_token,
-            "is_filtered": bool(request.project or request.name or query.get("state")),
+            "is_filtered": bool(request.project or request.name or request.search or query.get("state")),
+            "uploads": "DatasetCatalogService.UploadDatasetVersion" in visit.served,
+            "form": visit.form,
+            "problem": problem,
         },
+        status=status,
     )
 
 
-async def dataset_page(visit: Visit, name: str, version: str) -> Page:
+async def upload_dataset(visit: Visit) -> Page | Moved:
+    """Stores rows as the next version of a dataset and goes there; what cannot be read is said above the form."""
+    form = visit.form
+    config = DatasetUploadConfig(
+        project=form.get("project"), name=form.get("name"), description=form.get("description")
+    )
+
+    async def pieces() -> AsyncGenerator[UploadDatasetVersionRequest]:
+        yield UploadDatasetVersionRequest(config=config)
+        yield UploadDatasetVersionRequest(chunk=form.get("rows").encode())
+
+    try:
+        answer = await visit.gather(
+            "DatasetCatalogService.UploadDatasetVersion", pieces(), UploadDatasetVersionResponse
+        )
+    except EvalsiError as error:
+        return await datasets_page(visit, outward_words(error), error.http_status)
+    named = answer.reference or DatasetVersionRef()
+    place = "/".join(quote(part, safe="") for part in (named.name, named.version))
+    return Moved(to=f"/ui/datasets/{place}?{urlencode({'project': named.project})}")
+
+
+async def dataset_page(visit: Visit, name: str, version: str, refusal: str = "", status: int = 200) -> Page:
+    """One version. `refusal` is why a run of it was not started."""
     project = visit.query.get("project")
     request = GetDatasetVersionRequest(project=project, name=name, version=version, without_records=True)
     found = await visit.call("DatasetCatalogService.GetDatasetVersion", request, GetDatasetVersionResponse)
@@ -112,7 +149,7 @@ async def dataset_page(visit: Visit, name: str, version: str) -> Page:
         try:
             diff = await visit.call("DatasetCatalogService.DiffDatasetVersions", change, DiffDatasetVersionsResponse)
         except EvalsiError as error:
-            problem = str(error)
+            problem = outward_words(error)
     return Page(
         template="dataset.html.jinja",
         values={
@@ -127,8 +164,22 @@ async def dataset_page(visit: Visit, name: str, version: str) -> Page:
             "diff": diff,
             "problem": problem,
             "decisions": list(DECISIONS),
+            "starts": "RunService.CreateRun" in visit.served,
+            "form": visit.form,
+            "refusal": refusal,
         },
+        status=status,
     )
+
+
+async def start_run(visit: Visit, name: str, version: str) -> Page | Moved:
+    """Asks for a run on the version and goes to it; what is wrong with it is said above the form."""
+    try:
+        request = run_request(visit.form, name, version)
+        run = (await visit.call("RunService.CreateRun", request, CreateRunResponse)).run or Run()
+    except EvalsiError as error:
+        return await dataset_page(visit, name, version, outward_words(error), error.http_status)
+    return Moved(to=f"/ui/runs/{quote(run.id, safe='')}")
 
 
 async def review_dataset(visit: Visit, name: str, version: str) -> Moved:
@@ -158,7 +209,7 @@ async def _sample(visit: Visit, request: FetchDatasetVersionRequest) -> RecordSa
                 if len(lines) == SHOWN_RECORDS:
                     break
     except EvalsiError as error:
-        return RecordSample(lines=lines, problem=str(error))
+        return RecordSample(lines=lines, problem=outward_words(error))
     return RecordSample(lines=lines)
 
 

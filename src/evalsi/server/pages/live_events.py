@@ -1,6 +1,6 @@
 """What changes while somebody looks: server-sent events for the list of runs and for one run.
 
-Its own module because these answers never end by themselves. What always holds: an event carries numbers and words of
+Its own module because these answers never end by themselves; other pages send their events through it. What always holds: an event carries numbers and words of
 ours; the page fetches itself again for anything else.
 """
 
@@ -31,13 +31,13 @@ async def run_events(visit: Visit, run_id: str) -> None:
             async for answer in answers:
                 progress = answer.progress or (answer.run.progress if answer.run is not None else None)
                 if progress is not None:
-                    yield _event("progress", {"done": progress.done, "total": progress.total})
+                    yield event("progress", {"done": progress.done, "total": progress.total})
                 if answer.run is not None and not first:
-                    yield _event("changed", {})
+                    yield event("changed", {})
                 first = False
-        yield _event("end", {})
+        yield event("end", {})
 
-    await _send(visit, events())
+    await send_events(visit, events())
 
 
 async def list_events(visit: Visit) -> None:
@@ -50,16 +50,17 @@ async def list_events(visit: Visit) -> None:
             found = await visit.call("RunService.ListRuns", request, ListRunsResponse)
             now = [(run.id, str(run.status), run.progress.done if run.progress else 0) for run in found.runs]
             if before is not None and now != before:
-                yield _event("changed", {})
+                yield event("changed", {})
             else:
                 yield b": still here\n\n"
             before = now
             await asyncio.sleep(LOOK_S)
 
-    await _send(visit, events())
+    await send_events(visit, events())
 
 
-async def _send(visit: Visit, events: AsyncGenerator[bytes]) -> None:
+async def send_events(visit: Visit, events: AsyncGenerator[bytes]) -> None:
+    """Sends events until there are none, the browser has gone or `LONGEST_S` is over. The first one begins the answer."""
     exchange = visit.exchange
     await exchange.body()
 
@@ -69,8 +70,8 @@ async def _send(visit: Visit, events: AsyncGenerator[bytes]) -> None:
             headers = [("cache-control", "no-store"), ("x-accel-buffering", "no")]
             await exchange.begin(200, "text/event-stream", headers)
             await exchange.piece(first)
-            async for event in events:
-                await exchange.piece(event)
+            async for following in events:
+                await exchange.piece(following)
 
     with suppress(TimeoutError):
         await while_there(exchange, sending())
@@ -78,5 +79,6 @@ async def _send(visit: Visit, events: AsyncGenerator[bytes]) -> None:
         await exchange.end()
 
 
-def _event(name: str, facts: dict[str, int]) -> bytes:
+def event(name: str, facts: dict[str, int]) -> bytes:
+    """An event as it is sent."""
     return f"event: {name}\ndata: ".encode() + msgspec.json.encode(facts) + b"\n\n"

@@ -11,6 +11,7 @@ from evalsi.engine.columns import Note
 from evalsi.report.case_view import case_view
 from evalsi.report.figures import money, seconds
 from evalsi.report.worst_cases import Case, Verdict
+from evalsi.results.fence_words import fence_words
 from evalsi.results.stored_rows import encode_records
 from evalsi.schema import (
     EvaluationResult,
@@ -59,7 +60,7 @@ async def observation_page(visit: Visit, run_id: str) -> Page:
             "back": query.but(id=None, of_trial=None),
             "usage": _usage(record.usage),
             "judging": [(one.evaluator, _usage(one.usage)) for one in answer.results if one.usage is not None],
-            "provenance": _provenance(record, run),
+            "provenance": _provenance(record, run, answer.results),
         },
     )
 
@@ -125,8 +126,8 @@ def _usage(usage: Usage | None) -> list[tuple[str, str]]:
     return found + [(name, f"{amount:,}") for name, amount in counts if amount is not None]
 
 
-def _provenance(record: Record, run: Run) -> list[tuple[str, str]]:
-    """Where the answer came from."""
+def _provenance(record: Record, run: Run, results: list[EvaluationResult]) -> list[tuple[str, str]]:
+    """Where the answer came from, and what fenced in the programs that graded it."""
     found: list[tuple[str, str]] = []
     origin = record.provenance
     if origin is not None and origin.run is not None:
@@ -134,7 +135,8 @@ def _provenance(record: Record, run: Run) -> list[tuple[str, str]]:
     if origin is not None and origin.trace is not None:
         found.append(("trace", origin.trace.trace_id))
     if origin is not None and origin.isolation is not None:
-        found.append(("isolation", f"{origin.isolation.driver} {origin.isolation.level}"))
+        found.append(("isolation", fence_words(origin.isolation)))
+    found += [(f"programs of {one.evaluator}", fence_words(one.isolation)) for one in results if one.isolation]
     target = run.spec.target if run.spec is not None else None
     if target is not None and (target.name or target.model or target.connector):
         found.append(("target", target.name or target.model or target.connector))

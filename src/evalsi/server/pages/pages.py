@@ -19,19 +19,35 @@ from evalsi.server.fault import Fault, fault_of
 from evalsi.server.pages.assets_of_pages import asset, asset_type
 from evalsi.server.pages.catalog_page import catalog_page, evaluator_page
 from evalsi.server.pages.compare_page import compare_page
-from evalsi.server.pages.datasets_page import dataset_page, datasets_page, review_dataset
+from evalsi.server.pages.datasets_page import dataset_page, datasets_page, review_dataset, start_run, upload_dataset
+from evalsi.server.pages.failures_page import (
+    delete_failure,
+    failure_page,
+    failures_page,
+    publish_failures,
+    review_failure,
+    update_failure,
+)
 from evalsi.server.pages.live_events import list_events, run_events
 from evalsi.server.pages.observation_page import observation_page
+from evalsi.server.pages.policies_page import policies_page, policy_page
 from evalsi.server.pages.run_page import archive_run, cancel_run, resume_run, run_page
 from evalsi.server.pages.runs_page import runs_page
+from evalsi.server.pages.session_page import session_page
 from evalsi.server.pages.sessions import COOKIE, Sessions, is_same
 from evalsi.server.pages.settings_page import create_key, create_project, revoke_key, settings_page
 from evalsi.server.pages.templates_of_pages import rendered
+from evalsi.server.pages.trace_compare_page import trace_compare_page
+from evalsi.server.pages.trace_page import capture_trace, trace_page
+from evalsi.server.pages.traces_page import trace_events, trace_facets, traces_page
 from evalsi.server.pages.visit import Moved, Page, Query, Visit
 from evalsi.server.served_method import ServedMethod
 
 ROOT = "/ui/"
 MOST_FORM_BYTES = 64 << 10
+MOST_UPLOAD_BYTES = 16 << 20
+"""Of the form with the rows of a dataset, as a browser encodes it; larger files come by the command line."""
+UPLOAD = "datasets/upload"
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -52,6 +68,16 @@ _PAGES: Sequence[tuple[str, Handler]] = (
     ("runs/{}/live", run_events),
     ("runs/{}/record", observation_page),
     ("compare", compare_page),
+    ("traces", traces_page),
+    ("traces/live", trace_events),
+    ("traces/facets", trace_facets),
+    ("traces/compare", trace_compare_page),
+    ("traces/{}", trace_page),
+    ("sessions/{}", session_page),
+    ("policies", policies_page),
+    ("policies/{}", policy_page),
+    ("failures", failures_page),
+    ("failures/{}", failure_page),
     ("datasets", datasets_page),
     ("datasets/{}/{}", dataset_page),
     ("catalog", catalog_page),
@@ -62,7 +88,14 @@ _FORMS: Sequence[tuple[str, Handler]] = (
     ("runs/{}/cancel", cancel_run),
     ("runs/{}/resume", resume_run),
     ("runs/{}/archive", archive_run),
+    ("traces/{}/capture", capture_trace),
+    ("failures/publish", publish_failures),
+    ("failures/{}/update", update_failure),
+    ("failures/{}/review", review_failure),
+    ("failures/{}/delete", delete_failure),
+    (UPLOAD, upload_dataset),
     ("datasets/{}/{}/review", review_dataset),
+    ("datasets/{}/{}/run", start_run),
     ("settings/keys", create_key),
     ("settings/keys/revoke", revoke_key),
     ("settings/projects", create_project),
@@ -105,6 +138,8 @@ class Pages:
             fault = Fault(http_status=405, grpc_status=12, code="usage", message="a page takes GET and POST")
             await self._show_fault(visit, fault, [("allow", "GET, HEAD, POST")])
             return
+        if path == UPLOAD and (visit.session is not None or not self._door.authenticator.enabled):
+            exchange.allow(MOST_UPLOAD_BYTES)
         if exchange.method == "POST":
             visit.form = await self._checked_form(visit)
         try:
@@ -181,8 +216,8 @@ class Pages:
     async def _show_fault(self, visit: Visit, fault: Fault, headers: Headers = ()) -> None:
         page = Page(template="fault.html.jinja", values={"fault": fault}, status=fault.http_status)
         extra = [*_EVERY_ANSWER, ("cache-control", "no-store"), *headers]
-        if not visit.exchange.whole and visit.exchange.method == "POST":
-            extra.append(("connection", "close"))
+        if visit.exchange.method == "POST":
+            extra += await visit.exchange.headers_of_refusal()
         await visit.exchange.answer(page.status, rendered(visit, page), "text/html; charset=utf-8", extra)
 
 

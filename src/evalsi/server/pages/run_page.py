@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from evalsi.core.content import text_of
 from evalsi.core.errors import EvalsiError
+from evalsi.core.outward_words import outward_words
 from evalsi.report.figures import number
 from evalsi.report.metric_view import MetricView
 from evalsi.report.visible_text import one_line
@@ -83,7 +84,7 @@ async def run_page(visit: Visit, run_id: str) -> Page:
         results = await visit.call("RunService.ListRunResults", request, ListRunResultsResponse)
     except EvalsiError as error:
         # A filter that makes no sense leaves the rest of the page as it is.
-        problem = str(error)
+        problem = outward_words(error)
     related = await visit.call(
         "RunService.ListRuns", ListRunsRequest(project=run.project, page_size=RELATED_RUNS), ListRunsResponse
     )
@@ -94,6 +95,7 @@ async def run_page(visit: Visit, run_id: str) -> Page:
         template="run.html.jinja",
         values={
             "run": run,
+            "sinks": found.sinks,
             "verdict": run_verdict(run),
             "views": views,
             "errors": errors,
@@ -148,7 +150,7 @@ async def _slices(visit: Visit, run: Run, views: list[MetricView]) -> SliceTable
     try:
         found = await visit.call("RunService.SliceRuns", request, SliceRunsResponse)
     except EvalsiError as error:
-        return SliceTable(view=view, rows=[], problem=str(error))
+        return SliceTable(view=view, rows=[], problem=outward_words(error))
     return SliceTable(view=view, rows=sorted(found.rows, key=lambda row: -row.n))
 
 

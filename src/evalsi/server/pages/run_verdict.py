@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from evalsi.report.figures import count, plural
 from evalsi.report.gate_line import GateLine, gate_line
 from evalsi.report.metric_view import MetricView, headline_metrics, metric_view
-from evalsi.report.verdict import decided, measured, verdict_of
-from evalsi.schema import MetricSummary, Run, RunStatus
+from evalsi.report.verdict import count_of_met, decided, deciding_gate, measured, verdict_of
+from evalsi.schema import MetricSummary, OnInconclusive, Run, RunStatus
 
 _STANDING = {
     RunStatus.PENDING: ("WAITING", "waits for its turn."),
@@ -41,10 +41,9 @@ def run_verdict(run: Run) -> RunVerdict:
     if not any(summary.n for summary in run.summaries):
         return RunVerdict(word="NOTHING SCORED", sentence=_nothing(run), gates=gates)
     if gates:
-        word = verdict_of(gates)
-        deciding = next((gate for gate in gates if gate.word == word), gates[0])
-        met = sum(gate.met for gate in gates)
-        sentence = f"{decided(deciding, _summary(run, deciding.metric))} {met} of {plural(len(gates), 'gate')} met."
+        word = verdict_of(gates, run.spec.on_inconclusive if run.spec is not None else OnInconclusive.UNSPECIFIED)
+        deciding = deciding_gate(gates)
+        sentence = f"{decided(deciding, _summary(run, deciding.metric))} {count_of_met(gates, word)}"
         return RunVerdict(word=word, sentence=sentence, metric=deciding.metric, gates=gates)
     views = run_metrics(run)
     view = (headline_metrics(views, 1) or [view for view in views if view.summary.n])[0]

@@ -51,7 +51,7 @@ class RunLine:
     run: Run
     verdict: RunVerdict
     cells: list[MetricView | None]
-    others: int
+    others: Sequence[str]
     """Metrics without a column."""
     trend: Markup
     errors: int
@@ -103,6 +103,7 @@ async def runs_page(visit: Visit) -> Page:
         template="runs.html.jinja",
         values={
             "lines": lines,
+            "shows_others": any(line.others for line in lines),
             "cli": ["evalsi runs list"],
             "columns": columns,
             "projects": await visible_names(visit),
@@ -123,7 +124,7 @@ def _line(run: Run, metrics: Mapping[str, list[MetricView]], columns: Sequence[M
         run=run,
         verdict=run_verdict(run),
         cells=[by_name.get(column.name) for column in columns],
-        others=sum(name not in shown for name in by_name),
+        others=[name for name in by_name if name not in shown],
         trend=trend,
         errors=errors,
         skipped=skipped,

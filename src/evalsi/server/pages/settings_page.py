@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from evalsi.core.errors import EvalsiError, ForbiddenError, UsageError
+from evalsi.core.outward_words import outward_words
 from evalsi.schema import (
     APIKey,
     CreateAPIKeyRequest,
@@ -56,7 +57,7 @@ async def create_key(visit: Visit) -> Page:
     try:
         made = await visit.call("AuthService.CreateAPIKey", request, CreateAPIKeyResponse)
     except EvalsiError as error:
-        return await _page(visit, _Outcome(problem=str(error), status=error.http_status))
+        return await _page(visit, _Outcome(problem=outward_words(error), status=error.http_status))
     return await _page(visit, _Outcome(secret=made.secret, name=request.name))
 
 
@@ -70,7 +71,7 @@ async def create_project(visit: Visit) -> Page | Moved:
     try:
         await visit.call("AuthService.CreateProject", request, CreateProjectResponse)
     except (UsageError, ForbiddenError) as error:
-        return await _page(visit, _Outcome(problem=str(error), status=error.http_status))
+        return await _page(visit, _Outcome(problem=outward_words(error), status=error.http_status))
     return Moved(to="/ui/settings")
 
 
@@ -82,7 +83,7 @@ async def _page(visit: Visit, outcome: _Outcome) -> Page:
     try:
         keys = (await visit.call("AuthService.ListAPIKeys", ListAPIKeysRequest(), ListAPIKeysResponse)).keys
     except ForbiddenError as error:
-        refusal = str(error)
+        refusal = outward_words(error)
     return Page(
         template="settings.html.jinja",
         values={

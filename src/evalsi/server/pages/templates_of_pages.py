@@ -23,6 +23,9 @@ from evalsi.server.pages.visit import Page, Visit
 NAVIGATION = (
     ("runs", "Runs", "RunService"),
     ("compare", "Compare", "RunService"),
+    ("traces", "Traces", "TraceService"),
+    ("policies", "Policies", "MonitorService"),
+    ("failures", "Failures", "FailureService"),
     ("datasets", "Datasets", "DatasetCatalogService"),
     ("catalog", "Catalog", "CatalogService"),
     ("settings", "Settings", "AuthService"),

@@ -67,6 +67,17 @@ class Query:
         kept = [(key, value) for key, value in self.pairs if key not in changes and value.strip()]
         return urlencode(kept + [(key, str(value)) for key, value in changes.items() if value not in (None, "")])
 
+    def without(self, name: str, value: str) -> str:
+        """The query from its first page on, without one of the values of a field that may stand several times."""
+        return urlencode([pair for pair in self._from_the_first_page() if pair != (name, value)])
+
+    def plus(self, name: str, value: str) -> str:
+        """The query from its first page on, with one more value of a field that may stand several times."""
+        return urlencode([*(pair for pair in self._from_the_first_page() if pair != (name, value)), (name, value)])
+
+    def _from_the_first_page(self) -> list[tuple[str, str]]:
+        return [(key, value) for key, value in self.pairs if value.strip() and key != "page_token"]
+
 
 @dataclass(kw_only=True)
 class Visit:
@@ -102,6 +113,15 @@ class Visit:
             name: Service and method, for example "RunService.GetRun".
         """
         found = await self.door.answer(self._noted(name, request), request, self.arrival())
+        assert isinstance(found, answer)
+        return found
+
+    async def gather(self, name: str, requests: AsyncGenerator[msgspec.Struct], answer: type[T]) -> T:
+        """Makes a call with a stream of requests."""
+        served = self.served.get(name)
+        if served is None:
+            raise UnimplementedError(f"this server does not serve {name}")
+        found = await self.door.gather(served, requests, self.arrival())
         assert isinstance(found, answer)
         return found
 

@@ -16,7 +16,7 @@ from typing import IO
 import msgspec
 
 from evalsi.access.caller import Caller
-from evalsi.access.gate import DEFAULT_PROJECT, visible_projects
+from evalsi.access.gate import DEFAULT_PROJECT, require, visible_projects
 from evalsi.core.errors import (
     ConflictError,
     InvalidDataError,
@@ -27,11 +27,12 @@ from evalsi.core.errors import (
 )
 from evalsi.core.page_token import read_page_token, write_page_token
 from evalsi.datasets import DatasetOptions, open_dataset
+from evalsi.datasets.difference import record_difference
 from evalsi.datasets.options import FORMATS, Format
 from evalsi.ports.dataset_store import Decision, VersionQuery
+from evalsi.ports.failure_store import FailureStore
 from evalsi.ports.project_stores import ProjectStores
 from evalsi.schema import (
-    DatasetRecordChange,
     DatasetUploadConfig,
     DatasetVersion,
     DatasetVersionContent,
@@ -39,6 +40,7 @@ from evalsi.schema import (
     DatasetVersionState,
     DiffDatasetVersionsRequest,
     DiffDatasetVersionsResponse,
+    FailureSelection,
     FetchDatasetVersionRequest,
     FetchDatasetVersionResponse,
     GetDatasetVersionRequest,
@@ -56,6 +58,7 @@ from evalsi.schema import (
     UploadDatasetVersionResponse,
     json_codec,
 )
+from evalsi.server.services.failure_service import approved_records
 from evalsi.server.services.run_service import page_size
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}\Z")
@@ -69,15 +72,20 @@ class DatasetCatalogService:
     """Implements the service of that name."""
 
     stores: ProjectStores
+    failures: FailureStore | None = None
+    """Where the failures are whose records a version may take in; None where none are kept."""
     service: str = field(default="DatasetCatalogService", init=False)
 
     async def publish_dataset_version(
         self, request: PublishDatasetVersionRequest, caller: Caller
     ) -> PublishDatasetVersionResponse:
-        if request.failures:
-            raise UnimplementedError("this server keeps no failure cases", hint="send their records in content")
         content = request.content or DatasetVersionContent()
-        stored, _ = await asyncio.to_thread(self._publish, content, content.records, caller)
+        records: Sequence[Record] = content.records
+        if request.failures:
+            project = content.project or DEFAULT_PROJECT
+            require(caller, "failures.read", project)
+            records = [*records, *await asyncio.to_thread(self._records_of_failures, project, request.failures)]
+        stored, _ = await asyncio.to_thread(self._publish, content, records, caller)
         return PublishDatasetVersionResponse(dataset=stored, reference=_reference(stored))
 
     async def upload_dataset_version(
@@ -101,7 +109,14 @@ class DatasetCatalogService:
                 return self._publish(content, _read(file, options, config.name), caller)
 
             stored, existed = await asyncio.to_thread(take)
-        return UploadDatasetVersionResponse(dataset=stored, reference=_reference(stored), existed=existed)
+        reference = _reference(stored)
+        return UploadDatasetVersionResponse(
+            dataset=stored,
+            reference=reference,
+            existed=existed,
+            path=f"{reference.name}@{reference.version}",
+            records=stored.records,
+        )
 
     async def list_dataset_versions(
         self, request: ListDatasetVersionsRequest, caller: Caller
@@ -110,7 +125,7 @@ class DatasetCatalogService:
         projects: Sequence[str] | None = [request.project] if request.project else None
         if projects is None and visible is not None:
             projects = sorted(visible)
-        query = VersionQuery(name=request.name, state=request.state, owner=request.owner)
+        query = VersionQuery(name=request.name, state=request.state, owner=request.owner, search=request.search)
         size = page_size(request.page_size)
         page = await asyncio.to_thread(self.stores.dataset_page, projects, query, size=size, token=request.page_token)
         return ListDatasetVersionsResponse(datasets=page.versions, next_page_token=page.next_token)
@@ -176,6 +191,11 @@ class DatasetCatalogService:
         del caller
         return await asyncio.to_thread(self._difference, request)
 
+    def _records_of_failures(self, project: str, selections: Sequence[FailureSelection]) -> list[Record]:
+        if self.failures is None:
+            raise UnimplementedError("this server keeps no failures", hint="send their records in content")
+        return approved_records(self.failures, project, selections)
+
     def _publish(
         self, content: DatasetVersionContent, records: "Sequence[Record] | Iterator[Record]", caller: Caller
     ) -> tuple[DatasetVersion, bool]:
@@ -207,20 +227,15 @@ class DatasetCatalogService:
                 raise ConflictError(f"version {name} of dataset {request.name} has the digest {version.sha256}")
             sides.append((version, {record.id: record for record in _records(datasets.read(request.name, name))}))
         (before, earlier), (after, later) = sides
-        shared = [record_id for record_id in earlier if record_id in later]
-        changed = [
-            DatasetRecordChange(id=record_id, fields=fields)
-            for record_id in shared
-            if (fields := _changed_fields(earlier[record_id], later[record_id]))
-        ]
+        found = record_difference(earlier, later)
         return DiffDatasetVersionsResponse(
             before_sha256=before.sha256,
             after_sha256=after.sha256,
-            added=[record_id for record_id in later if record_id not in earlier],
-            removed=[record_id for record_id in earlier if record_id not in later],
-            changed=changed,
-            unchanged=len(shared) - len(changed),
-            order_changed=shared != [record_id for record_id in later if record_id in earlier],
+            added=list(found.added),
+            removed=list(found.removed),
+            changed=list(found.changed),
+            unchanged=found.unchanged,
+            order_changed=found.order_changed,
             metadata_changed=[
                 name for name in _DESCRIPTIVE if getattr(before.content, name) != getattr(after.content, name)
             ],
@@ -321,9 +336,3 @@ def _check_names(content: DatasetVersionContent) -> None:
 def _reference(version: DatasetVersion) -> DatasetVersionRef:
     content = version.content or DatasetVersionContent()
     return DatasetVersionRef(project=content.project, name=content.name, version=content.version, sha256=version.sha256)
-
-
-def _changed_fields(before: Record, after: Record) -> list[str]:
-    if before == after:
-        return []
-    return [name for name in Record.__struct_fields__ if getattr(before, name) != getattr(after, name)]

@@ -92,7 +92,8 @@ class EvaluationService:
         pools: The pools "cpu" and "judge".
         judges: The judges that a project may name.
         default_judge: The one that is asked when none is named; empty for the usual one, where there is any.
-        account: Takes what judges used.
+        admit: Returns when judges may be asked for a project, else raises. Called from a thread.
+        account: Takes what judges used. Called from a thread.
     """
 
     service = "EvaluationService"
@@ -104,11 +105,13 @@ class EvaluationService:
         *,
         judges: Callable[[str], Mapping[str, JudgeSpec]] = lambda _project: {},
         default_judge: str = "",
+        admit: Callable[[str], None] = lambda _project: None,
         account: Callable[[Spent], None] = lambda _spent: None,
     ) -> None:
         self._pools = pools
         self._judges = judges
         self._default_judge = default_judge
+        self._admit = admit
         self._account = account
         self._limits = limits or EvaluationLimits()
         self._panels: OrderedDict[bytes, Panel | None] = OrderedDict()
@@ -180,10 +183,12 @@ class EvaluationService:
             asks = bool(asked.judge) or any(map(_asks_judge, evaluators))
             pool = self._pools["judge" if asks else "cpu"]
             judge = asked.judge or (self._default_judge if asks and self._default_judge in asked.judges else "")
+            if asks and records:
+                await asyncio.to_thread(self._admit, asked.project)
             call = grade_call(records, evaluators, judge, asked.judges, asked.project)
             grading, spent = read_grading(await pool.call(call, deadline_s=self._limits.deadline_s))
             if spent is not None:
-                self._account(spent)
+                await asyncio.to_thread(self._account, spent)
             return grading
         if len(records) <= BATCH_RECORDS:
             return grade_records_now(panel, records)

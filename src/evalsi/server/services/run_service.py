@@ -6,8 +6,10 @@ nothing here blocks the event loop, since every look at the store happens in a t
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import msgspec
 
 from evalsi.access.caller import Caller
 from evalsi.access.gate import DEFAULT_PROJECT, visible_projects
@@ -15,7 +17,16 @@ from evalsi.access.outgoing_rights import OutgoingRights
 from evalsi.compare.compare_runs import compare_runs
 from evalsi.compare.paired_metric import ComparePlan, PairedMetric
 from evalsi.core.clock import Clock
-from evalsi.core.errors import InvalidSpecError, NotFoundError, UnimplementedError, UsageError
+from evalsi.core.errors import (
+    ForbiddenError,
+    InvalidSpecError,
+    NotFoundError,
+    UnimplementedError,
+    UnknownNameError,
+    UsageError,
+)
+from evalsi.core.run_reference import RESCORED_FROM
+from evalsi.datasets import DatasetOptions, open_dataset
 from evalsi.datasets.confined_path import confined_path
 from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_queue import TokenQuota
@@ -34,9 +45,12 @@ from evalsi.schema import (
     CreateShadowReplayRequest,
     CreateShadowReplayResponse,
     DatasetSource,
+    DatasetVersionRef,
     DeleteRunRequest,
     DeleteRunResponse,
     EvaluationResult,
+    ExportRunRequest,
+    ExportRunResponse,
     GetRecordEvidenceRequest,
     GetRecordEvidenceResponse,
     GetRunRequest,
@@ -57,6 +71,7 @@ from evalsi.schema import (
     Run,
     RunOutputs,
     RunSpec,
+    SinkState,
     SliceRunsRequest,
     SliceRunsResponse,
     WatchRunRequest,
@@ -65,7 +80,8 @@ from evalsi.schema import (
 from evalsi.server.run_message import STANDING, run_message
 from evalsi.server.run_reading import list_results, record_evidence, results_of_segment, slice_runs
 from evalsi.server.run_taking import import_run, promote_results
-from evalsi.wiring.running import RESCORED_FROM
+from evalsi.server.values_of_runs import ValuesOfRuns
+from evalsi.wiring.moving_runs import archived_run
 from evalsi.wiring.served_runs import RunWish, check_tokens, submission_of
 
 PAGE, LARGEST_PAGE = 50, 1000
@@ -81,8 +97,11 @@ class RunService:
         most_stored: How many runs a project may hold; None is no limit.
         rights: What runs of a project may call.
         default_judge: The judge of evaluators that need one where a specification names none.
+        has_usual_judge: Whether workers know a judge of their own beside those of the project.
         tokens: What a project may use in a day.
         wake: Tells who carries out runs that there is one.
+        sinks: How the deliveries of a run to its sinks stand, by project and id.
+        forget_scores: Removes what waits for sinks of a run that is deleted, by project and id.
     """
 
     stores: ProjectStores
@@ -91,11 +110,16 @@ class RunService:
     most_stored: Callable[[str], int | None] = lambda _project: None
     rights: Callable[[str], OutgoingRights] = lambda _project: OutgoingRights()
     default_judge: str = ""
+    has_usual_judge: bool = True
     tokens: Callable[[str], TokenQuota] = lambda _project: TokenQuota()
     wake: Callable[[], None] = lambda: None
+    sinks: Callable[[str, str], Sequence[SinkState]] = lambda _project, _run_id: ()
+    forget_scores: Callable[[str, str], None] = lambda _project, _run_id: None
     service: str = field(default="RunService", init=False)
+    _values: ValuesOfRuns = field(default_factory=ValuesOfRuns, init=False)
 
     async def create_run(self, request: CreateRunRequest, caller: Caller) -> CreateRunResponse:
+        _check_traces(request, caller)
         wish = RunWish(
             name=request.name,
             project=request.project or DEFAULT_PROJECT,
@@ -110,7 +134,12 @@ class RunService:
 
     async def get_run(self, request: GetRunRequest, caller: Caller) -> GetRunResponse:
         del caller
-        return GetRunResponse(run=await asyncio.to_thread(self._run, request.id))
+
+        def get() -> GetRunResponse:
+            run = self._run(request.id)
+            return GetRunResponse(run=run, sinks=list(self.sinks(run.project, run.id)))
+
+        return await asyncio.to_thread(get)
 
     async def list_runs(self, request: ListRunsRequest, caller: Caller) -> ListRunsResponse:
         query = RunQuery(
@@ -180,7 +209,9 @@ class RunService:
         del caller
 
         def delete() -> None:
-            self.stores.of(self.stores.project_of(request.id)).delete(request.id)
+            project = self.stores.project_of(request.id)
+            self.stores.of(project).delete(request.id)
+            self.forget_scores(project, request.id)
 
         await asyncio.to_thread(delete)
         return DeleteRunResponse()
@@ -197,7 +228,7 @@ class RunService:
 
     async def list_run_results(self, request: ListRunResultsRequest, caller: Caller) -> ListRunResultsResponse:
         del caller
-        return await asyncio.to_thread(list_results, self.stores, request, page_size(request.page_size))
+        return await asyncio.to_thread(list_results, self.stores, request, page_size(request.page_size), self._values)
 
     async def get_record_evidence(self, request: GetRecordEvidenceRequest, caller: Caller) -> GetRecordEvidenceResponse:
         del caller
@@ -213,7 +244,12 @@ class RunService:
             )
             level = request.confidence_level or 0.95
             found = compare_runs(
-                baseline, candidate, ComparePlan(level=level), cluster_by=request.cluster_by or None, max_flips=0
+                baseline,
+                candidate,
+                ComparePlan(level=level),
+                cluster_by=request.cluster_by or None,
+                max_flips=0,
+                collect=self._values.collect,
             )
             return CompareRunsResponse(
                 comparisons=[_comparison(metric) for metric in found.metrics],
@@ -251,6 +287,16 @@ class RunService:
 
         return ImportRunResponse(run=await asyncio.to_thread(take))
 
+    async def export_run(self, request: ExportRunRequest, caller: Caller) -> AsyncIterator[ExportRunResponse]:
+        del caller
+        row = await asyncio.to_thread(self._row, request.run_id)
+        pieces = archived_run(self.stores.of(row.project), row.id)
+        try:
+            while piece := await asyncio.to_thread(next, pieces, b""):
+                yield ExportRunResponse(chunk=piece)
+        finally:
+            await asyncio.to_thread(pieces.close)
+
     async def rescore_run(self, request: RescoreRunRequest, caller: Caller) -> RescoreRunResponse:
         def rescore() -> Run:
             row = self._row(request.run_id)
@@ -277,7 +323,15 @@ class RunService:
         return RescoreRunResponse(run=await asyncio.to_thread(rescore))
 
     def _asked_for(self, wish: RunWish, *, validate_only: bool = False) -> Run:
-        submission = submission_of(wish, self.datasets, self.clock.now(), self.rights(wish.project), self.default_judge)
+        wish = replace(wish, spec=self._with_versions(wish.spec))
+        submission = submission_of(
+            wish,
+            self.datasets,
+            self.clock.now(),
+            self.rights(wish.project),
+            default_judge=self.default_judge,
+            has_usual_judge=self.has_usual_judge,
+        )
         self._find_dataset(wish)
         if validate_only:
             row = submission.run
@@ -294,6 +348,17 @@ class RunService:
         self.wake()
         return self._run(run_id)
 
+    def _with_versions(self, spec: RunSpec) -> RunSpec:
+        """The specification with a version of a dataset in place of a path such as name@version, where no file is there."""
+        source = spec.dataset
+        if source is None or not source.path or "/" in source.path:
+            return spec
+        name, _, version = source.path.partition("@")
+        if not (name and version) or confined_path(self.datasets, source.path).exists():
+            return spec
+        reference = DatasetVersionRef(name=name, version=version)
+        return msgspec.structs.replace(spec, dataset=msgspec.structs.replace(source, path=None, catalog=reference))
+
     def _find_dataset(self, wish: RunWish) -> None:
         """Sees that what the specification reads is there, so that a run does not end where it could not have begun.
 
@@ -303,17 +368,23 @@ class RunService:
         if source is None:
             return
         if source.path and not any(sign in source.path for sign in "*?["):
-            if not confined_path(self.datasets, source.path).exists():
+            path = confined_path(self.datasets, source.path)
+            if not path.exists():
                 raise InvalidSpecError(
-                    f"there is no {source.path!r} below the root of datasets", where="spec.dataset.path"
+                    f"there is no {source.path!r} below the root of datasets",
+                    where="spec.dataset.path",
+                    hint="store it as a dataset and name that: dataset.catalog.name",
                 )
-        elif source.catalog is not None:
-            if source.catalog.project not in ("", wish.project):
+            _check_mapping(source, lambda: path)
+        elif (reference := source.catalog) is not None:
+            if reference.project not in ("", wish.project):
                 raise InvalidSpecError(
-                    f"a run of project {wish.project} reads datasets of its own project, not of {source.catalog.project}",
+                    f"a run of project {wish.project} reads datasets of its own project, not of {reference.project}",
                     where="spec.dataset.catalog.project",
                 )
-            self.stores.datasets(wish.project).version(source.catalog.name, source.catalog.version or "latest")
+            datasets = self.stores.datasets(wish.project)
+            datasets.version(reference.name, reference.version or "latest")
+            _check_mapping(source, lambda: datasets.path_of(reference))
         elif source.run is not None and source.run.run_id:
             self.stores.of(wish.project).find(source.run.run_id)
 
@@ -332,6 +403,28 @@ class RunService:
 
     def _results_of(self, run: Run, index: int) -> list[EvaluationResult]:
         return results_of_segment(self.stores.of(run.project).segment(run.id, index))
+
+
+def _check_traces(request: CreateRunRequest, caller: Caller) -> None:
+    """Raises: ForbiddenError: the run would show its maker traces that the maker may not read."""
+    source = request.spec.dataset if request.spec is not None else None
+    project = request.project or DEFAULT_PROJECT
+    if source is not None and source.traces is not None and not caller.has("traces.read", project):
+        raise ForbiddenError(
+            f"a run over traces needs the permission traces.read in the project {project!r}",
+            hint="ask for it, or name another dataset",
+        )
+
+
+def _check_mapping(source: DatasetSource, found: Callable[[], Path]) -> None:
+    """Raises: InvalidSpecError: the mapping names a column that the data has not; a row without one would be refused."""
+    if not source.mapping or source.skip_invalid:
+        return
+    options = DatasetOptions(mapping=source.mapping, format=source.format or None, limit=1)
+    try:
+        open_dataset(found(), options=options).scan()
+    except UnknownNameError as error:
+        raise InvalidSpecError(error.message, where="spec.dataset.mapping", hint=error.hint) from None
 
 
 def page_size(asked: int) -> int:
@@ -357,7 +450,7 @@ def _is_under_way(run: Run) -> bool:
 
 def _comparison(metric: PairedMetric) -> MetricComparison:
     interval = metric.interval
-    verdicts: Mapping[str, str] = {"NO DATA": "inconclusive"}
+    verdicts: Mapping[str, str] = {"NO DATA": "inconclusive", "NO DIRECTION": "inconclusive"}
     return MetricComparison(
         metric=metric.metric,
         baseline_mean=metric.baseline_mean,

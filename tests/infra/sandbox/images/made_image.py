@@ -77,7 +77,7 @@ class Layout:
     def image(self, tag: str, layers: Iterable[bytes], *, compressed: bool = True) -> str:
         """The digest of its manifest."""
         described = [
-            {"mediaType": "application/vnd.oci.image.layer.v1.tar+gzip", **self.put(gzip.compress(each, 1))}
+            {"mediaType": "application/vnd.oci.image.layer.v1.tar+gzip", **self.put(gzip.compress(each, 1, mtime=0))}
             if compressed
             else {"mediaType": "application/vnd.oci.image.layer.v1.tar", **self.put(each)}
             for each in layers

@@ -21,6 +21,7 @@ from evalsi.ports.sandbox import (
     SandboxSpec,
 )
 from tests.infra.sandbox.images.made_image import BUSYBOX, Layout, busybox_layer, entry, layer
+from tests.infra.sandbox.machines import MACHINES, kept_packages
 from tests.infra.sandbox.test_escapes import missing
 
 pytestmark = [
@@ -53,7 +54,9 @@ def on(driver: str, place: Path, use: Callable[[Ladder, str], Awaitable[None]]) 
     layout.image("tiny", [busybox_layer()])
 
     async def main() -> None:
-        ladder = Ladder(LadderOptions(drivers=(driver,), images=ImageOptions(folder=place / "store")))
+        ladder = Ladder(
+            LadderOptions(drivers=(driver,), machines=MACHINES, images=ImageOptions(folder=place / "store"))
+        )
         try:
             await use(ladder, f"oci-layout:{layout.path}:tiny")
         finally:
@@ -149,6 +152,41 @@ def test_the_copy_is_of_limited_size_and_the_store_is_never_written(driver: str,
         assert not list(tree.glob("f*"))
 
     on(driver, place, use)
+
+
+def test_programs_find_the_operators_packages_where_the_images_python_is_one_for_them(driver: str, place: Path) -> None:
+    packages = kept_packages()
+    versions = (entry(f"usr/lib/python3.{minor}/os.py", b"") for minor in range(8, 30))
+    layout = Layout(place / "layout")
+    layout.image("with-python", [busybox_layer(), layer([*versions])])
+    layout.image("without", [busybox_layer()])
+    look = "echo $PYTHONPATH; cat /.evalsi/packages/chosen_package/__init__.py"
+    spoil = "echo > /.evalsi/packages/chosen_package/__init__.py; echo > /.evalsi/packages/new; ls /.evalsi/packages"
+
+    async def main() -> None:
+        ladder = Ladder(
+            LadderOptions(
+                drivers=(driver,), machines=MACHINES, images=ImageOptions(folder=place / "store"), packages=packages
+            )
+        )
+        try:
+            expected = {"with-python": b"own:/.evalsi/packages", "without": b"own"}
+            if driver == "qemu":
+                del expected["without"]  # for every image a machine has to be started
+            for tag, path in expected.items():
+                spec = SandboxSpec(
+                    image=f"oci-layout:{layout.path}:{tag}", limits=LIMITS, environment={"PYTHONPATH": "own"}
+                )
+                sandbox = await ladder.create(spec)
+                assert (await run(sandbox, look)).stdout == path + b"\nVALUE = 41\n"
+                assert (await run(sandbox, spoil, AccessPolicy.FULL)).stdout == b"chosen_package\n"
+                again = await ladder.restore(await sandbox.snapshot())
+                assert (await run(again, look)).stdout == path + b"\nVALUE = 41\n"
+        finally:
+            await ladder.close()
+
+    asyncio.run(main())
+    assert (packages / "chosen_package/__init__.py").read_text(encoding="utf-8") == "VALUE = 41\n"
 
 
 def test_a_snapshot_goes_on_no_other_image(place: Path) -> None:

@@ -280,7 +280,8 @@ def test_two_processes_that_want_the_same_image_unpack_it_once(tmp_path: Path) -
     images = asyncio.run(main())
     assert len({image.tree for image in images}) == 1
     check_tree(images[0])
-    assert sorted(path.name for path in images[0].tree.parent.iterdir()) == sorted([images[0].tree.name, "lock"])
+    name = images[0].tree.name
+    assert sorted(path.name for path in images[0].tree.parent.iterdir()) == sorted([name, f"{name}.use", "lock"])
 
 
 def test_tar_of_this_test_is_what_docker_save_writes(tmp_path: Path) -> None:

@@ -4,18 +4,16 @@ Together in one module because they are one thing: a transcript, fenced as data,
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
 from evalsi.core.content import has_text
 from evalsi.core.errors import SkipRecord
 from evalsi.evaluators.api import EvalContext, Record, Score, evaluator, output
-from evalsi.evaluators.judging.graded_reply import GRADED_FORM, read_graded
-from evalsi.evaluators.judging.interview import Interview
-from evalsi.evaluators.judging.question import Question, QuestionForms
+from evalsi.evaluators.judging.question import Question
+from evalsi.evaluators.judging.verdict_question import VerdictQuestion
 from evalsi.evaluators.packs.agent.transcript import conversation_of_session, transcript_of
-from evalsi.judges.replies.json_form import FlagField, JsonForm, TextField
 
 GOAL_SYSTEM = """\
 You grade whether an agent reached the goal that its user set. You see the task, the steps that the agent took, and its \
@@ -44,7 +42,6 @@ You grade how frustrated the user of an assistant became in the course of a conv
 The strongest feeling counts, unless it was made good and the user said so. A hard problem is no frustration, and neither \
 is a short answer. The conversation may be in any language."""
 _STEPS = "The steps that the agent took:\n{{ transcript }}\n\n"
-_VERDICT = JsonForm((TextField("reasoning", about="one or two sentences"), FlagField("compliant")))
 
 
 @evaluator(
@@ -64,25 +61,19 @@ class GoalCompletion:
     """A judge's score from 0 to 1 for how far the agent reached the goal of its task, judged by its steps."""
 
     def __init__(self, context: EvalContext) -> None:
-        self._context = context
-        self._forms = QuestionForms(
-            Question(
-                name="goal-completion",
-                version="1",
-                system=GOAL_SYSTEM,
-                shows=("input",),
-                may_show=("reference", "output"),
-                closing=_STEPS + GRADED_FORM.instructions,
-                response_schema=GRADED_FORM.schema,
-            )
+        question = Question(
+            name="goal-completion",
+            version="1",
+            system=GOAL_SYSTEM,
+            shows=("input",),
+            may_show=("reference", "output"),
+            closing=_STEPS,
         )
-        self.prompt_digests = self._forms.digests
+        self._question = VerdictQuestion(question, context)
+        self.prompt_digests = self._question.digests
 
     async def evaluate(self, record: Record) -> Score:
-        asked = self._forms.render(record, {"transcript": _transcript(record)})
-        interview = Interview(self._context)
-        verdict = await interview.ask(asked.prompt, lambda reply: read_graded(reply, asked.material))
-        return interview.score("goal-completion", verdict.value.score, verdict.value.reasoning)
+        return await self._question.ask(record, {"transcript": _transcript(record)})
 
 
 class PolicyComplianceParams(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -111,30 +102,20 @@ class PolicyCompliance:
     """A judge's verdict on whether everything the agent did and said keeps a policy in plain words."""
 
     def __init__(self, params: PolicyComplianceParams, context: EvalContext) -> None:
-        self._context = context
-        self._forms = QuestionForms(
-            Question(
-                name="policy-compliance",
-                version="1",
-                system=POLICY_SYSTEM + "\n\nThe policy:\n{{ policy }}",
-                settings={"policy": params.policy},
-                shows=(),
-                may_show=("input", "output"),
-                closing=_STEPS + _VERDICT.instructions,
-                response_schema=_VERDICT.schema,
-            )
+        question = Question(
+            name="policy-compliance",
+            version="1",
+            system=POLICY_SYSTEM + "\n\nThe policy:\n{{ policy }}",
+            settings={"policy": params.policy},
+            shows=(),
+            may_show=("input", "output"),
+            closing=_STEPS,
         )
-        self.prompt_digests = self._forms.digests
+        self._question = VerdictQuestion(question, context, flag="compliant")
+        self.prompt_digests = self._question.digests
 
     async def evaluate(self, record: Record) -> Score:
-        asked = self._forms.render(record, {"transcript": _transcript(record)})
-        interview = Interview(self._context)
-
-        def read(reply: Any) -> dict[str, Any]:
-            return _VERDICT.read(reply, material=asked.material)
-
-        verdict = await interview.ask(asked.prompt, read)
-        return interview.score("policy-compliance", verdict.value["compliant"], verdict.value["reasoning"])
+        return await self._question.ask(record, {"transcript": _transcript(record)})
 
 
 @evaluator(
@@ -155,26 +136,20 @@ class UserFrustration:
     """A judge's score from 0 to 1 for how frustrated the user became over all records of a session."""
 
     def __init__(self, context: EvalContext) -> None:
-        self._context = context
-        self._forms = QuestionForms(
-            Question(
-                name="user-frustration",
-                version="1",
-                system=FRUSTRATION_SYSTEM,
-                shows=(),
-                closing="The conversation:\n{{ conversation }}\n\n" + GRADED_FORM.instructions,
-                response_schema=GRADED_FORM.schema,
-            )
+        question = Question(
+            name="user-frustration",
+            version="1",
+            system=FRUSTRATION_SYSTEM,
+            shows=(),
+            closing="The conversation:\n{{ conversation }}\n\n",
         )
-        self.prompt_digests = self._forms.digests
+        self._question = VerdictQuestion(question, context)
+        self.prompt_digests = self._question.digests
 
     async def evaluate(self, records: Sequence[Record]) -> Score:
         if not any(has_text(record.input) for record in records):
             raise SkipRecord("no content: the user said nothing that was captured")
-        asked = self._forms.render(records[0], {"conversation": conversation_of_session(records)})
-        interview = Interview(self._context)
-        verdict = await interview.ask(asked.prompt, lambda reply: read_graded(reply, asked.material))
-        return interview.score("user-frustration", verdict.value.score, verdict.value.reasoning)
+        return await self._question.ask(records[0], {"conversation": conversation_of_session(records)})
 
 
 def _transcript(record: Record) -> str:

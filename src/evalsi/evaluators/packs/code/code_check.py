@@ -1,7 +1,7 @@
 """`code-check`: a compiler or a linter finds nothing wrong with the program, which is not run."""
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -19,7 +19,6 @@ from evalsi.ports.sandbox import (
     SandboxOutcome,
     SandboxSpec,
 )
-from evalsi.schema import IsolationReport
 
 CheckerName = Literal["gcc", "g++", "node", "bash", "ruff"]
 _FILE = "{file}"
@@ -108,16 +107,14 @@ class CodeCheck:
         source = program_text(answer, self._checker.languages)
         if not source.strip():
             return Score(name="code-check", passed=False, explanation="there is no program")
-        execution, isolation = await self._checked(source)
-        plain: dict[str, Any] = msgspec.to_builtins(isolation)
+        execution = await self._checked(source)
         return Score(
             name="code-check",
             passed=execution.succeeded,
             explanation="" if execution.succeeded else _said(execution),
-            metadata={"isolation": plain},
         )
 
-    async def _checked(self, source: str) -> tuple[Execution, IsolationReport]:
+    async def _checked(self, source: str) -> Execution:
         """How the checker ended. A sandbox that fails is tried once more, and then is an ERROR."""
         runner = runner_of(self._params, self._context)
         host = runner.require_host()
@@ -130,26 +127,26 @@ class CodeCheck:
         reason = ""
         for _ in range(_ATTEMPTS):
             try:
-                execution, isolation = await _run(host, spec, argv)
+                execution = await _run(host, spec, argv)
             except SandboxUnavailableError as error:
                 raise sandbox_failure(str(error)) from error
             except SandboxError as error:
                 reason = str(error)
                 continue
             if execution.outcome is not SandboxOutcome.RUNNER_FAILURE:
-                return execution, isolation
+                return execution
             reason = execution.reason
         raise sandbox_failure(reason)
 
 
-async def _run(host: SandboxHost, spec: SandboxSpec, argv: tuple[str, ...]) -> tuple[Execution, IsolationReport]:
+async def _run(host: SandboxHost, spec: SandboxSpec, argv: tuple[str, ...]) -> Execution:
     """Raises: SkipRecord: there is no such checker. Asked beforehand, because a status of the checker proves nothing."""
     sandbox = await host.create(spec)
     try:
         found = await sandbox.execute(SandboxCommand(argv=("sh", "-c", 'command -v "$1"', "sh", argv[0])))
         if found.outcome is SandboxOutcome.EXIT and found.exit_code != 0:
             raise SkipRecord(f"{argv[0]} is not installed where programs run")
-        return await sandbox.execute(SandboxCommand(argv=argv)), sandbox.isolation
+        return await sandbox.execute(SandboxCommand(argv=argv))
     finally:
         await sandbox.destroy()
 

@@ -1,14 +1,10 @@
 """`unit-tests`: a Python program passes its tests, which it never sees."""
 
-from typing import Any
-
-import msgspec
-
 from evalsi.evaluators.api import EvalContext, Record, Score, evaluator, output
 from evalsi.evaluators.matching.record_text import NO_FINAL_ANSWER, answer_reader
 from evalsi.evaluators.programs.program_text import program_text
 from evalsi.evaluators.programs.python_tests import run_python_tests
-from evalsi.evaluators.programs.running_params import RunningParams, runner_of
+from evalsi.evaluators.programs.running_params import ProgramParams, runner_of
 from evalsi.evaluators.programs.test_material import python_tests_of
 
 
@@ -16,7 +12,7 @@ from evalsi.evaluators.programs.test_material import python_tests_of
     name="unit-tests",
     version="1.0.0",
     requires=["output", "sandbox"],
-    params=RunningParams,
+    params=ProgramParams,
     outputs=[output("unit-tests", "passed", description="Every test passed.")],
     example={
         "record": {
@@ -34,9 +30,8 @@ class UnitTests:
     is within its reach. The program's own timeout, crash or memory is a failure; a sandbox's is an ERROR.
     """
 
-    def __init__(self, params: RunningParams, context: EvalContext) -> None:
-        self._params = params
-        self._context = context
+    def __init__(self, params: ProgramParams, context: EvalContext) -> None:
+        self._runner = runner_of(params, context)
         self._read = answer_reader(params.reasoning_tags)
 
     async def evaluate(self, record: Record) -> Score:
@@ -47,13 +42,11 @@ class UnitTests:
         source = program_text(answer)
         if not source.strip():
             return Score(name="unit-tests", passed=False, explanation="there is no program")
-        runner = runner_of(self._params, self._context)
-        report = await run_python_tests(source, tests, runner)
-        isolation: dict[str, Any] = msgspec.to_builtins(report.isolation)
+        report = await run_python_tests(source, tests, self._runner)
         return Score(
             name="unit-tests",
             passed=report.passed == report.total,
             explanation=f"{report.passed} of {report.total} tests passed"
             + (f"; {report.first_failure}" if report.first_failure else ""),
-            metadata={"passed": report.passed, "total": report.total, "isolation": isolation},
+            metadata={"passed": report.passed, "total": report.total},
         )

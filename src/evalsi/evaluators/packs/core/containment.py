@@ -51,6 +51,7 @@ class _NeedleCheck:
         self.read = answer_reader(params.reasoning_tags)
         self.form = normalizer(Normalization(normalize=params.normalize, ignore_case=params.ignore_case))
         self.needle = None if needle is None else _checked(self.form(needle))
+        self.needs = frozenset[str]() if needle is not None else frozenset(("reference",))
         self.holds = holds
         self.negate = params.negate
         self.no_answer = missed(name)

@@ -150,6 +150,8 @@ class JsonEqual(_JsonAnswer):
         if isinstance(self._value, str):
             self._value = _value_of_text(self._value)
 
+        self.needs = frozenset[str]() if self._value is not msgspec.UNSET else frozenset(("reference",))
+
     def evaluate(self, record: Record) -> bool | Score:
         wanted = self._value if self._value is not msgspec.UNSET else _reference_value(record)
         try:

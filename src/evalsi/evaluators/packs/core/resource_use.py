@@ -7,7 +7,9 @@ from evalsi.evaluators.api import Record, evaluator, output
 @evaluator(
     name="latency",
     version="1.0.0",
-    outputs=[output("latency", low=0, higher_is_better=False, description="Milliseconds from request to answer.")],
+    outputs=[
+        output("latency", low=0, higher_is_better=False, description="Milliseconds from request to answer.", unit="ms")
+    ],
     bounded=True,
     example={"record": {"output": "ok", "usage": {"latency": 1.5}}, "expected": {"latency": 1500.0}},
 )
@@ -22,7 +24,7 @@ def latency(record: Record) -> float:
 @evaluator(
     name="cost",
     version="1.0.0",
-    outputs=[output("cost", low=0, higher_is_better=False, description="US dollars the answer cost.")],
+    outputs=[output("cost", low=0, higher_is_better=False, description="US dollars the answer cost.", unit="usd")],
     bounded=True,
     example={"record": {"output": "ok", "usage": {"cost_usd": 0.002}}, "expected": {"cost": 0.002}},
 )

@@ -1,9 +1,8 @@
 """`correctness`: how right an output is, against a reference answer."""
 
 from evalsi.evaluators.api import EvalContext, Record, Score, evaluator, output
-from evalsi.evaluators.judging.graded_reply import GRADED_FORM, read_graded
-from evalsi.evaluators.judging.interview import Interview
-from evalsi.evaluators.judging.question import Question, QuestionForms
+from evalsi.evaluators.judging.question import Question
+from evalsi.evaluators.judging.verdict_question import VerdictQuestion
 
 SYSTEM = """\
 You grade how correct an output is, against a reference answer that you take to be right. The output may be in another \
@@ -40,22 +39,11 @@ class Correctness:
     """
 
     def __init__(self, context: EvalContext) -> None:
-        self._context = context
-        self._forms = QuestionForms(
-            Question(
-                name="correctness",
-                version="1",
-                system=SYSTEM,
-                shows=("reference", "output"),
-                may_show=("input",),
-                closing=GRADED_FORM.instructions,
-                response_schema=GRADED_FORM.schema,
-            )
+        question = Question(
+            name="correctness", version="1", system=SYSTEM, shows=("reference", "output"), may_show=("input",)
         )
-        self.prompt_digests = self._forms.digests
+        self._question = VerdictQuestion(question, context)
+        self.prompt_digests = self._question.digests
 
     async def evaluate(self, record: Record) -> Score:
-        asked = self._forms.render(record)
-        interview = Interview(self._context)
-        verdict = await interview.ask(asked.prompt, lambda reply: read_graded(reply, asked.material))
-        return interview.score("correctness", verdict.value.score, verdict.value.reasoning)
+        return await self._question.ask(record)

@@ -1,9 +1,8 @@
 """`answer-relevance`: does the output speak to what was asked?"""
 
 from evalsi.evaluators.api import EvalContext, Record, Score, evaluator, output
-from evalsi.evaluators.judging.graded_reply import GRADED_FORM, read_graded
-from evalsi.evaluators.judging.interview import Interview
-from evalsi.evaluators.judging.question import Question, QuestionForms
+from evalsi.evaluators.judging.question import Question
+from evalsi.evaluators.judging.verdict_question import VerdictQuestion
 
 SYSTEM = """\
 You grade whether an output answers the question that its input asks, whatever the truth of the answer. The output may be \
@@ -34,21 +33,9 @@ class AnswerRelevance:
     """A judge's score from 0 to 1 for how far the output answers the question that was asked, right or wrong."""
 
     def __init__(self, context: EvalContext) -> None:
-        self._context = context
-        self._forms = QuestionForms(
-            Question(
-                name="answer-relevance",
-                version="1",
-                system=SYSTEM,
-                shows=("input", "output"),
-                closing=GRADED_FORM.instructions,
-                response_schema=GRADED_FORM.schema,
-            )
-        )
-        self.prompt_digests = self._forms.digests
+        question = Question(name="answer-relevance", version="1", system=SYSTEM, shows=("input", "output"))
+        self._question = VerdictQuestion(question, context)
+        self.prompt_digests = self._question.digests
 
     async def evaluate(self, record: Record) -> Score:
-        asked = self._forms.render(record)
-        interview = Interview(self._context)
-        verdict = await interview.ask(asked.prompt, lambda reply: read_graded(reply, asked.material))
-        return interview.score("answer-relevance", verdict.value.score, verdict.value.reasoning)
+        return await self._question.ask(record)

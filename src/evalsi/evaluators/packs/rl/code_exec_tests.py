@@ -7,20 +7,20 @@ from typing import Annotated, Any, Literal, cast
 import msgspec
 
 from evalsi.core.content import json_text
-from evalsi.core.errors import SandboxError, SandboxUnavailableError
 from evalsi.evaluators.api import EvalContext, Record, Score, evaluator, output
 from evalsi.evaluators.matching.record_text import NO_FINAL_ANSWER, answer_reader
+from evalsi.evaluators.programs.declared_packages import missed_module
 from evalsi.evaluators.programs.program_text import program_text
-from evalsi.evaluators.programs.python_tests import ProgramRunner, PythonTests, run_python_tests, sandbox_failure
-from evalsi.evaluators.programs.running_params import RunningParams, runner_of
-from evalsi.evaluators.programs.test_material import ProgramCase, cases_of, python_tests_of
-from evalsi.ports.sandbox import Execution, SandboxCommand, SandboxFile, SandboxOutcome, SandboxSpec
+from evalsi.evaluators.programs.python_tests import OWN_PYTHON, ProgramRunner, PythonTests, run_python_tests
+from evalsi.evaluators.programs.running_params import ProgramParams, runner_of
+from evalsi.evaluators.programs.test_material import ProgramCase, cases_of, has_cases, python_tests_of
+from evalsi.ports.sandbox import Execution
 
 _NAME = "code-exec-tests"
 _TOLERANCE = 1e-9
 
 
-class CodeExecTestsParams(RunningParams, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CodeExecTestsParams(ProgramParams, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which cases, and how their outputs are compared."""
 
     timeout_s: Annotated[float, msgspec.Meta(gt=0, le=600)] = 5.0
@@ -56,25 +56,28 @@ class CodeExecTestsParams(RunningParams, frozen=True, kw_only=True, forbid_unkno
 class CodeExecTests:
     """The share of cases that the program in the answer gets right: standard input and output, or calls of a function.
 
-    Cases are `metadata.test_cases` ([{input, output}], [{function, args, output}], or {inputs, outputs, fn_name}), else
-    the tests that `unit-tests` reads. Each runs in a fresh process; outputs are compared here, where the program cannot
+    Cases are `metadata.test_cases` ([{input, output}], [{function, args, output}], or {inputs, outputs, fn_name}) or such
+    a list in `metadata.tests`, else the tests that `unit-tests` reads. Each runs in a fresh process; outputs are compared here, where the program cannot
     reach, and its exit status is never taken for a verdict. Its timeout, crash or memory is a case that is wrong.
     """
 
     def __init__(self, params: CodeExecTestsParams, context: EvalContext) -> None:
+        if params.command is not None and params.packages:
+            raise ValueError("`packages` are looked for in Python, which `command` takes the place of")
+        if params.command is not None and params.interpreter != OWN_PYTHON:
+            raise ValueError("`interpreter` and `command` both say what runs the program; give one")
         self._params = params
-        self._context = context
+        self._runner = runner_of(params, context)
         self._read = answer_reader(params.reasoning_tags)
 
     async def evaluate(self, record: Record) -> Score:
-        has_cases = any(name in record.metadata for name in ("test_cases", "cases", "input_output", "inputs_outputs"))
-        tests = None if has_cases else python_tests_of(record)
-        cases = cases_of(record) if has_cases else []
+        cases = cases_of(record) if has_cases(record) else []
+        tests = None if cases else python_tests_of(record)
         answer = self._read(record)
         source = "" if answer is None else program_text(answer, frozenset({"python", "python3", "py"}))
         if not source.strip():
             return Score(name=_NAME, number=0.0, explanation="there is no program" if answer else NO_FINAL_ANSWER)
-        runner = runner_of(self._params, self._context)
+        runner = self._runner
         if tests is not None:
             limited = tests.tests[: self._params.max_cases or None]
             report = await run_python_tests(source, msgspec.structs.replace(tests, tests=limited), runner)
@@ -108,38 +111,13 @@ class CodeExecTests:
     async def _executions(self, source: str, stdins: tuple[bytes, ...], runner: ProgramRunner) -> Sequence[Execution]:
         if self._params.command is None:
             return await runner.run(source, stdins)
-        host = runner.require_host()
-        spec = SandboxSpec(
-            min_isolation=runner.least,
-            limits=runner.limits,
-            files=(SandboxFile(path=self._params.file_name, content=source.encode()),),
-        )
-        found: list[Execution] = []
-        for stdin in stdins:
-            execution = None
-            for _ in range(2):
-                try:
-                    sandbox = await host.create(spec)
-                    try:
-                        execution = await sandbox.execute(SandboxCommand(argv=tuple(self._params.command), stdin=stdin))
-                    finally:
-                        await sandbox.destroy()
-                except SandboxUnavailableError as error:
-                    raise sandbox_failure(str(error)) from error
-                except SandboxError as error:
-                    execution = Execution(outcome=SandboxOutcome.RUNNER_FAILURE, reason=str(error))
-                if execution.outcome is not SandboxOutcome.RUNNER_FAILURE:
-                    break
-            assert execution is not None
-            if execution.outcome is SandboxOutcome.RUNNER_FAILURE:
-                raise sandbox_failure(execution.reason)
-            found.append(execution)
-        return found
+        return await runner.run_command(tuple(self._params.command), self._params.file_name, source, stdins)
 
     def _mismatch(self, case: ProgramCase, execution: Execution) -> str:
         if not execution.succeeded:
+            missed = missed_module(execution.stderr)
             how = execution.reason or f"{execution.outcome.value} {execution.exit_code}"
-            return f"the program ended with {how}"
+            return f"the program ended with {how}" + (f": {missed}" if missed else "")
         if execution.truncated:
             return "the program said too much"
         given = execution.stdout.decode("utf-8", "replace")

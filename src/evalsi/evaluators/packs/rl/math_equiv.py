@@ -1,6 +1,6 @@
 """`math-equiv`: the result that an answer states equals the reference as mathematics."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -9,6 +9,7 @@ from evalsi.evaluators.api import Record, Score, evaluator, output
 from evalsi.evaluators.matching.record_text import NO_FINAL_ANSWER, AnswerParams, answer_reader, reference_texts
 from evalsi.evaluators.mathematics.equivalence import Comparison, MathTolerance, NeedsNumericsError, PercentReading
 from evalsi.evaluators.mathematics.expression import Meaning, UnreadableError
+from evalsi.evaluators.mathematics.numeric_value import load_numerics
 from evalsi.evaluators.mathematics.read_math import plain_text, read_math
 from evalsi.evaluators.mathematics.stated_answer import Fallback, stated_answer
 
@@ -23,6 +24,9 @@ class MathEquivParams(AnswerParams, frozen=True, kw_only=True, forbid_unknown_fi
     rel_tol: Annotated[float, msgspec.Meta(ge=0)] = 1e-06
     """Allowed distance as a fraction of the larger value, where one side is a decimal. Whole numbers and fractions are
     exact."""
+    backend: Literal["auto", "exact", "numeric"] = "auto"
+    """How values are compared: "auto" exactly where that decides, else to sixty digits if the extra `math` is installed;
+    "exact" only exactly, and the rest is SKIPPED; "numeric" as "auto", but refused at the start without the extra."""
     percent: PercentReading = "fraction"
     """What 50% equals when only one side has a percent sign: 0.5 ("fraction"), also 50 ("either"), only 50 ("ignore")."""
 
@@ -52,7 +56,9 @@ class MathEquiv:
         self._fallback: Fallback = params.fallback
         tolerance = MathTolerance(relative=params.rel_tol, percent=params.percent)
         self._exact = Comparison(tolerance, exact_only=True)
-        self._full = Comparison(tolerance)
+        self._full = self._exact if params.backend == "exact" else Comparison(tolerance)
+        if params.backend == "numeric":
+            load_numerics()
 
     def evaluate_quickly(self, record: Record) -> bool | Score | None:
         """The verdict where exact arithmetic gives one; None where the numeric comparison has to."""
@@ -66,6 +72,8 @@ class MathEquiv:
             return self._compare(record, self._full)
         except MissingExtraError as error:
             raise SkipRecord(str(error)) from None
+        except NeedsNumericsError:
+            raise SkipRecord("exact arithmetic cannot decide, and backend is exact") from None
 
     def _compare(self, record: Record, comparison: Comparison) -> bool | Score:
         references = reference_texts(record)

@@ -36,7 +36,7 @@ class RewardModelParams(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
 @evaluator(
     name="reward-model",
-    version="1.0.0",
+    version="1.1.0",
     requires=["input", "output", "reward-model"],
     params=RewardModelParams,
     outputs=[output("reward-model", description="What the reward model says; its scale is its own.")],

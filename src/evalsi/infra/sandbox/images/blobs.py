@@ -4,6 +4,7 @@ A source may be hostile or broken: what does not have the digest it was asked by
 """
 
 import hashlib
+import os
 import shutil
 import tarfile
 import tempfile
@@ -41,8 +42,13 @@ class BlobFolder:
         folder.mkdir(parents=True, exist_ok=True)
 
     def find(self, digest: str) -> Path | None:
+        """The blob, if it is here; being asked for counts as being used."""
         path = self._path(digest)
-        return path if path.is_file() else None
+        try:
+            os.utime(path)
+        except FileNotFoundError:
+            return None
+        return path
 
     def keep(self, digest: str, write: Callable[[Callable[[bytes], object]], object]) -> Path:
         """Keeps what `write` passes to its argument. Raises: ImageError: its digest is another."""

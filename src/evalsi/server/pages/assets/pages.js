@@ -72,7 +72,17 @@
     action();
   });
 
+  async function bringLater(root) {
+    for (const place of root.querySelectorAll("[data-later]")) {
+      const answer = await fetch(place.dataset.later, { headers: { accept: "text/html" } });
+      if (!answer.ok) continue;
+      const part = new DOMParser().parseFromString(await answer.text(), "text/html");
+      place.replaceWith(...part.body.children);
+    }
+  }
+
   function ready(root) {
+    bringLater(root);
     for (const button of root.querySelectorAll(".copy")) {
       button.hidden = false;
       button.addEventListener("click", async () => {
@@ -85,6 +95,18 @@
           button.textContent = "selected";
         }
         setTimeout(() => { button.textContent = "copy"; }, 1500);
+      });
+    }
+    for (const file of root.querySelectorAll("[data-fills]")) {
+      file.closest("[hidden]")?.removeAttribute("hidden");
+      file.addEventListener("change", async () => {
+        const large = file.files.length && file.files[0].size > Number(file.dataset.most);
+        file.setCustomValidity(large ? "The file is too large for a form: evalsi dataset put NAME FILE takes it." : "");
+        if (large) file.reportValidity();
+        if (large || !file.files.length) return;
+        file.form.elements[file.dataset.fills].value = await file.files[0].text();
+        const name = file.form.elements.name;
+        if (!name.value) name.value = file.files[0].name.replace(/\.[^.]*$/, "").toLowerCase().replace(/[^a-z0-9._-]+/g, "-");
       });
     }
     for (const select of root.querySelectorAll(".filters[role=search] select")) {

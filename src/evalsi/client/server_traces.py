@@ -1,0 +1,59 @@
+"""The traces of a server, as commands find them. Implements `traces.TraceLibrary`."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from evalsi.client.client import Client
+from evalsi.client.otlp_sending import send_spans
+from evalsi.client.server_address import ServerAddress
+from evalsi.schema import (
+    DeleteTracesRequest,
+    GetTraceRequest,
+    GetTraceResponse,
+    ListTracesRequest,
+    TraceFilter,
+    TraceSummary,
+    WatchTracesRequest,
+)
+from evalsi.traces import Span
+
+PAGE = 500
+
+
+class ServerTraces:
+    """The traces of a project on a server; in lists, those of every project that may be read where none is named."""
+
+    def __init__(self, client: Client, server: ServerAddress) -> None:
+        self._client = client
+        self._server = server
+
+    def traces(self, choice: TraceFilter, *, limit: int | None = None) -> Iterator[TraceSummary]:
+        token = ""
+        left = limit
+        while left is None or left > 0:
+            size = PAGE if left is None else min(left, PAGE)
+            request = ListTracesRequest(project=self._server.project, filter=choice, page_size=size, page_token=token)
+            page = self._client.list_traces(request)
+            yield from page.traces
+            token = page.next_page_token
+            if not token:
+                return
+            left = None if left is None else left - len(page.traces)
+
+    def get(self, trace_id: str) -> GetTraceResponse:
+        return self._client.get_trace(GetTraceRequest(project=self._server.project, trace_id=trace_id))
+
+    def follow(self, choice: TraceFilter, *, interval_s: float) -> Iterator[TraceSummary]:
+        """As the server tells it; `interval_s` is the server's own."""
+        del interval_s
+        for event in self._client.watch_traces(WatchTracesRequest(project=self._server.project, filter=choice)):
+            if event.trace is not None:
+                yield event.trace
+
+    def delete(self, request: DeleteTracesRequest) -> int:
+        own = msgspec.structs.replace(request, project=self._server.project)
+        return self._client.delete_traces(own).deleted
+
+    def take(self, spans: Sequence[Span]) -> int:
+        return send_spans(self._server, spans)

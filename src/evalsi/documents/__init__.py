@@ -1,0 +1,1 @@
+"""YAML and JSON that people write, as plain values that know their places: run specs, policies, settings, rewards."""

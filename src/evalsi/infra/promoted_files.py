@@ -1,0 +1,118 @@
+"""Cases that policies made of traffic, as JSON Lines below the root of datasets.
+
+`promoted/<project>/<dataset>.jsonl` is what a specification names as `dataset.path`. What always holds: a line is whole;
+the id of a case is in a file once, however many processes add to it and whatever they die of.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from evalsi.core.errors import StoreError
+from evalsi.datasets.confined_path import confined_path
+from evalsi.schema import Record, json_codec
+
+FOLDER = "promoted"
+
+
+class _Id(msgspec.Struct):
+    id: str = ""
+
+
+_ID = msgspec.json.Decoder(_Id)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrownFile:
+    """A dataset of cases as it is now."""
+
+    project: str
+    dataset: str
+    path: Path
+    """A copy, which goes with the next one."""
+    cases: int
+    sha256: str
+
+
+class PromotedFiles:
+    """Args: root: The root of datasets."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._seen: dict[Path, tuple[int, int]] = {}
+        """Size and time of change of each file when it was last looked at."""
+
+    def path_of(self, project: str, dataset: str) -> Path:
+        """Raises: InvalidSpecError: a name leads out of the root."""
+        return confined_path(self._root, f"{FOLDER}/{project}/{dataset}.jsonl")
+
+    def add(self, project: str, dataset: str, records: Sequence[Record]) -> None:
+        """Adds the records whose ids are not there. Raises: StoreError: the file cannot be written."""
+        path = self.path_of(project, dataset)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("a+b") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                known = _known_ids(file)
+                lines: list[bytes] = []
+                for record in records:
+                    if record.id not in known:
+                        known.add(record.id)
+                        lines.append(json_codec.encode_file(record) + b"\n")
+                if lines:
+                    file.write(b"".join(lines))
+                    file.flush()
+                    os.fsync(file.fileno())
+        except OSError as error:
+            raise StoreError(f"cases cannot be added to {path}: {error.strerror}") from error
+
+    def grown(self) -> Generator[GrownFile]:
+        """Files that have changed since they were last given; at first all. Raises: StoreError: one cannot be read."""
+        with tempfile.TemporaryDirectory(prefix="evalsi-promoted-") as folder:
+            for path in sorted((self._root / FOLDER).glob("*/*.jsonl")):
+                try:
+                    about = path.stat()
+                    state = about.st_size, about.st_mtime_ns
+                    if self._seen.get(path) == state or not about.st_size:
+                        continue
+                    yield _copied(path, Path(folder) / "cases.jsonl")
+                except OSError as error:
+                    raise StoreError(f"cases cannot be read from {path}: {error.strerror}") from error
+                self._seen[path] = state
+
+
+def _copied(path: Path, copy: Path) -> GrownFile:
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        with copy.open("wb") as target:
+            shutil.copyfileobj(file, target)
+    cases, sha256 = 0, hashlib.sha256()
+    with copy.open("rb") as lines:
+        for line in lines:
+            cases += 1
+            sha256.update(line)
+    return GrownFile(project=path.parent.name, dataset=path.stem, path=copy, cases=cases, sha256=sha256.hexdigest())
+
+
+def _known_ids(file: IO[bytes]) -> set[str]:
+    """The ids in the file; a line that a death cut off is taken away."""
+    file.seek(0)
+    known: set[str] = set()
+    end = 0
+    for line in file:
+        if not line.endswith(b"\n"):
+            file.truncate(end)
+            break
+        end += len(line)
+        if line.strip():
+            known.add(_ID.decode(line).id)
+    file.seek(0, os.SEEK_END)
+    return known

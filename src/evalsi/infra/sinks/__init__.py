@@ -1,0 +1,1 @@
+"""Products of others that scores are taken to: each implements `ports.ScoreSink` over HTTP."""

@@ -1,0 +1,172 @@
+"""What happens to a request of traces, whichever way it came: taken apart, admitted by project, stored, and then answered.
+
+Its own module because HTTP and gRPC must not differ in it. What always holds: what it returns is said of spans that are
+stored and synced; a request that fails can be sent again and changes nothing twice.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from evalsi.access.caller import Caller
+from evalsi.access.guard import TRAFFIC_PERMISSION, Guard
+from evalsi.access.traffic_project import traffic_project
+from evalsi.core.clock import Clock
+from evalsi.core.errors import EvalsiError, ForbiddenError, InvalidParamsError, NotFoundError
+from evalsi.ports.trace_store import TracePart, TraceStore, Waiting
+from evalsi.server.otlp.measures import OtlpMeasures
+from evalsi.server.otlp.rates import Rates
+from evalsi.server.otlp.reply import Encoding, Taken
+from evalsi.server.otlp.trace_sizes import TraceSizes
+from evalsi.server.otlp.waiting_bytes import WaitingBytes
+from evalsi.traces.trace_parts import PartLimits, Rejections, SplitRequest, parts_of_request
+from evalsi.watch.redaction_rules import RedactionRules
+
+JSON_WEIGHT = 4
+"""Bytes of JSON, and of whatever is read span by span, take about four times their size in memory while they are read."""
+_READERS = 2
+_WRITERS = 8
+_SMALL_BYTES = 32 << 10
+"""A request of this size is read where it is: handing it to a thread would take longer."""
+_REASONS = {
+    "damaged": "are damaged",
+    "invalid_id": "have ids that are none",
+    "too_old": "ended longer ago than is taken",
+    "trace_full": "are of traces that have as many as they may",
+    "request_full": "are more than one request may have",
+    "forbidden": "are for a project where the caller may not write",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Receiver:
+    """Takes requests. One for the whole server."""
+
+    store: TraceStore
+    """It writes what several threads hand over at once in one transaction."""
+    waiting_times: Waiting
+    clock: Clock
+    guard: Guard
+    measures: OtlpMeasures
+    waiting: WaitingBytes
+    rates: Rates
+    sizes: TraceSizes
+    limits: Callable[[], PartLimits]
+    rules: RedactionRules
+    """What is taken out before anything is stored; empty for nothing, which then costs nothing."""
+    most_bytes: int
+    """Largest request, unpacked."""
+    _reading: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(_READERS, thread_name_prefix="otlp-read"), init=False
+    )
+    _writing: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(_WRITERS, thread_name_prefix="otlp-write"), init=False
+    )
+
+    def weight_of(self, encoding: Encoding) -> int:
+        """How much memory a byte of a request takes."""
+        return JSON_WEIGHT if encoding == "json" or self.rules else 1
+
+    def most_bytes_of(self, encoding: Encoding) -> int:
+        """How large a request may be. JSON may be a part of that, since it is larger in memory."""
+        return self.most_bytes // JSON_WEIGHT if encoding == "json" else self.most_bytes
+
+    def admit(self, caller: Caller) -> None:
+        """To be asked before a request is read. Raises: RateLimitError: it comes too soon."""
+        self.rates.admit(caller.principal, _own_project(caller))
+
+    async def receive(self, body: bytes, encoding: Encoding, caller: Caller) -> Taken:
+        """Returns when the spans of a request are stored.
+
+        Raises:
+            InvalidDataError: the body is no OTLP.
+            ForbiddenError, NotFoundError, InvalidParamsError: of all spans: the caller may not write to the project they
+                name, it is not there, or its name is none. Where other spans can be taken, these are rejected ones.
+            StoreError: nothing was stored; the same request may be sent again.
+        """
+        self.rates.spend(caller.principal, _own_project(caller), len(body))
+        if not body:
+            return Taken()
+        split = await self._split(body, encoding, caller)
+        rejections = split.rejections
+        stored = 0
+        refusal: EvalsiError | None = None
+        for group in split.resources:
+            try:
+                project = group.project or traffic_project(caller, TRAFFIC_PERMISSION)
+                await self.guard.admit_traffic(caller, project)
+            except (ForbiddenError, NotFoundError, InvalidParamsError) as error:
+                refusal = error
+                self._reject(group.parts, "forbidden", str(error), rejections)
+                continue
+            parts = self._fitting(group.parts, rejections)
+            if parts:
+                await asyncio.get_running_loop().run_in_executor(self._writing, self._append, project, parts)
+                stored += len(parts)
+        self.measures.dropped(rejections.counts)
+        if refusal is not None and not stored:
+            raise refusal
+        self.measures.received(len(body))
+        return Taken(rejected_spans=rejections.counts.total(), message=_told(rejections))
+
+    def close(self) -> None:
+        """Returns when what is being stored is stored."""
+        self._reading.shutdown(cancel_futures=True)
+        self._writing.shutdown(cancel_futures=True)
+
+    def _append(self, project: str, parts: list[TracePart]) -> None:
+        now_ms = round(self.clock.now().timestamp() * 1000)
+        self.measures.appended(self.store.append(project, parts, now_ms=now_ms, waiting=self.waiting_times))
+
+    async def _split(self, body: bytes, encoding: Encoding, caller: Caller) -> SplitRequest:
+        if len(body) <= _SMALL_BYTES:
+            return self._read(body, encoding, caller)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._reading, self._read, body, encoding, caller)
+
+    def _read(self, body: bytes, encoding: Encoding, caller: Caller) -> SplitRequest:
+        if encoding != "json" and not self.rules:
+            return parts_of_request(body, self.limits(), caller.labels)
+        from evalsi.traces import decode_otlp_json, decode_otlp_protobuf
+        from evalsi.traces.otlp_writing import encode_otlp_protobuf
+
+        decoded = decode_otlp_json(body) if encoding == "json" else decode_otlp_protobuf(body)
+        spans = decoded.spans
+        if self.rules:
+            from evalsi.watch.redaction import redact_spans
+
+            spans = redact_spans(spans, self.rules)
+        split = parts_of_request(encode_otlp_protobuf(spans), self.limits(), caller.labels)
+        if decoded.rejected:
+            first = decoded.rejected[0]
+            split.rejections.counts["invalid_id"] += len(decoded.rejected)
+            split.rejections.example = f"{first.where}: {first.reason}"
+        return split
+
+    def _fitting(self, parts: list[TracePart], rejections: Rejections) -> list[TracePart]:
+        """The parts whose traces may have so many spans."""
+        over = [part for part in parts if not self.sizes.add(part.trace_id, len(part.span_ids) // 8)]
+        if not over:
+            return parts
+        self._reject(over, "trace_full", "a trace has as many spans as it may", rejections)
+        left = {id(part) for part in over}
+        return [part for part in parts if id(part) not in left]
+
+    def _reject(self, parts: list[TracePart], reason: str, example: str, rejections: Rejections) -> None:
+        rejections.add(reason, example, sum(len(part.span_ids) // 8 for part in parts))
+        self.measures.dropped({}, traces=len(parts))
+
+
+def _own_project(caller: Caller) -> str:
+    try:
+        return traffic_project(caller, TRAFFIC_PERMISSION)
+    except ForbiddenError:
+        return ""
+
+
+def _told(rejections: Rejections) -> str:
+    if not rejections.counts:
+        return ""
+    reasons = ", ".join(f"{count:,} {_REASONS[reason]}" for reason, count in sorted(rejections.counts.items()))
+    return f"spans that were not taken: {reasons}; the first: {rejections.example}"

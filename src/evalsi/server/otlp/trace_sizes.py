@@ -1,0 +1,27 @@
+"""How many spans the traces of late had, so that one that never ends cannot grow without bound.
+
+Its own module because it is a guess on purpose: it knows the last `REMEMBERED` traces or more and forgets all with a restart,
+and a request that is sent again counts again. The limit it keeps is a guard, not a promise.
+"""
+
+REMEMBERED = 50_000
+
+
+class TraceSizes:
+    """Spans by trace. Used from the event loop alone."""
+
+    def __init__(self, most_spans: int) -> None:
+        self._most_spans = most_spans
+        self._young: dict[bytes, int] = {}
+        self._old: dict[bytes, int] = {}
+
+    def add(self, trace_id: bytes, spans: int) -> bool:
+        """Counts spans of a trace; False when it would have too many, which then do not count."""
+        size = self._young.get(trace_id)
+        if size is None:
+            size = self._old.get(trace_id, 0)
+            if len(self._young) >= REMEMBERED:
+                self._old, self._young = self._young, {}
+        fits = size + spans <= self._most_spans
+        self._young[trace_id] = size + spans if fits else size
+        return fits

@@ -1,0 +1,66 @@
+"""A session: its traces in the order they came, each with its question, its answer and what was found in it.
+
+Its own module because several traces read as one conversation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalsi.report.case_view import Passage, ScoreLine
+from evalsi.schema import GetSessionRequest, GetSessionResponse, TraceScores, TraceSummary
+from evalsi.server.pages.trace_filter import own_project, within
+from evalsi.server.pages.trace_page import feedback_value, passage, policy_lines
+from evalsi.server.pages.visit import Page, Visit
+
+TRACES = 100
+"""Traces of a session on one page."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionTurn:
+    """A trace within the session."""
+
+    trace: TraceSummary
+    address: str
+    asked: Passage
+    answered: Passage
+    scores: Sequence[ScoreLine]
+
+
+async def session_page(visit: Visit, session_id: str) -> Page:
+    request = GetSessionRequest(
+        session_id=session_id,
+        project=visit.query.get("of"),
+        page_size=TRACES,
+        page_token=visit.query.get("page_token"),
+    )
+    found = await visit.call("TraceService.GetSession", request, GetSessionResponse)
+    turns = [_turn(one) for one in found.traces]
+    traces = [turn.trace for turn in turns]
+    costs = [trace.cost_usd for trace in traces if trace.cost_usd is not None]
+    return Page(
+        template="session.html.jinja",
+        values={
+            "session_id": session_id,
+            "turns": turns,
+            "findings": [(one.policy, one.time, policy_lines(one)) for one in found.policies],
+            "feedback": [(one, feedback_value(one)) for one in found.feedback],
+            "failed": sum(trace.error for trace in traces),
+            "cost_usd": sum(costs) if costs else None,
+            "users": sorted({trace.user_id for trace in traces if trace.user_id}),
+            "next_token": found.next_page_token,
+            "of": own_project(visit.query.get("of")),
+            "within": within,
+        },
+    )
+
+
+def _turn(one: TraceScores) -> SessionTurn:
+    trace = one.trace or TraceSummary()
+    return SessionTurn(
+        trace=trace,
+        address=f"/ui/traces/{trace.trace_id}{within(trace.project)}",
+        asked=passage("asked", trace.input),
+        answered=passage("answered", trace.output),
+        scores=[line for policy in one.policies for line in policy_lines(policy)],
+    )

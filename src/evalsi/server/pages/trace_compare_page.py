@@ -1,0 +1,123 @@
+"""Two traces side by side: what was asked and answered, what each did, and what it took.
+
+Its own module because it pairs steps: the tools of one are laid beside those of the other, in their order.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from evalsi.core.content import text_of
+from evalsi.core.errors import UsageError
+from evalsi.report.case_view import Passage, ScoreLine
+from evalsi.report.figures import NONE, money, number, seconds
+from evalsi.report.first_difference import compare_texts
+from evalsi.schema import GetTraceRequest, GetTraceResponse, Record, TraceSummary, Trajectory
+from evalsi.server.pages.trace_conversation import Line, conversation_of_steps
+from evalsi.server.pages.trace_filter import within
+from evalsi.server.pages.trace_page import passage, policy_lines
+from evalsi.server.pages.visit import Page, Visit
+
+MOST_STEPS = 300
+"""Calls of each trace that are paired."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceSide:
+    """One of the two."""
+
+    trace: TraceSummary
+    address: str
+    asked: Passage
+    answered: Passage
+    scores: Sequence[ScoreLine]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallPair:
+    """Calls that stand beside each other; None where one side has no such call."""
+
+    before: Line | None
+    after: Line | None
+
+    @property
+    def differs(self) -> bool:
+        one, other = self.before, self.after
+        return one is None or other is None or (one.text, bool(one.error)) != (other.text, bool(other.error))
+
+
+async def trace_compare_page(visit: Visit) -> Page:
+    """Compares the two that are chosen. Raises: UsageError: it is not two."""
+    chosen = visit.query.all("trace")
+    if len(chosen) != 2:
+        raise UsageError(f"two traces are compared, and {len(chosen)} are chosen", hint="choose two in the list")
+    # The older one is chosen second in the list, which has the newest first.
+    after, before = [await _found(visit, trace_id) for trace_id in chosen]
+    records = [one.record or Record() for one in (before, after)]
+    differs = compare_texts(text_of(records[1].output), text_of(records[0].output))
+    return Page(
+        template="trace_compare.html.jinja",
+        values={
+            "sides": [_side(before), _side(after)],
+            "difference": differs.says if differs is not None else "",
+            "pairs": _paired(*(_calls(record) for record in records)),
+            "figures": _figures(before.summary or TraceSummary(), after.summary or TraceSummary()),
+            "scores": _scores(before.summary or TraceSummary(), after.summary or TraceSummary()),
+        },
+    )
+
+
+async def _found(visit: Visit, trace_id: str) -> GetTraceResponse:
+    request = GetTraceRequest(trace_id=trace_id, project=visit.query.get("of"))
+    return await visit.call("TraceService.GetTrace", request, GetTraceResponse)
+
+
+def _side(found: GetTraceResponse) -> TraceSide:
+    trace, record = found.summary or TraceSummary(), found.record or Record()
+    return TraceSide(
+        trace=trace,
+        address=f"/ui/traces/{trace.trace_id}{within(trace.project)}",
+        asked=passage("asked", text_of(record.input)),
+        answered=passage("answered", text_of(record.output)),
+        scores=[line for policy in found.policies for line in policy_lines(policy)],
+    )
+
+
+def _calls(record: Record) -> list[Line]:
+    lines = conversation_of_steps(record.trajectory or Trajectory())
+    return [line for line in lines if line.kind in ("call", "search", "agent")][:MOST_STEPS]
+
+
+def _paired(before: Sequence[Line], after: Sequence[Line]) -> list[CallPair]:
+    """Calls of the same name beside each other, as few apart as can be."""
+    matcher = SequenceMatcher(None, [line.speaker for line in before], [line.speaker for line in after], autojunk=False)
+    pairs: list[CallPair] = []
+    for kind, b_from, b_to, a_from, a_to in matcher.get_opcodes():
+        if kind == "equal":
+            both = zip(before[b_from:b_to], after[a_from:a_to], strict=True)
+            pairs += [CallPair(before=one, after=other) for one, other in both]
+            continue
+        pairs += [CallPair(before=line, after=None) for line in before[b_from:b_to]]
+        pairs += [CallPair(before=None, after=line) for line in after[a_from:a_to]]
+    return pairs
+
+
+def _figures(before: TraceSummary, after: TraceSummary) -> list[tuple[str, str, str]]:
+    def tokens(trace: TraceSummary) -> str:
+        known = [count for count in (trace.input_tokens, trace.output_tokens) if count is not None]
+        return f"{sum(known):,}" if known else NONE
+
+    return [
+        ("took", seconds(before.duration), seconds(after.duration)),
+        ("cost", money(before.cost_usd), money(after.cost_usd)),
+        ("tokens", tokens(before), tokens(after)),
+        ("steps", f"{before.steps:,}", f"{after.steps:,}"),
+        ("failed spans", f"{before.failed_spans:,}", f"{after.failed_spans:,}"),
+        ("model", before.model, after.model),
+        ("version", before.version, after.version),
+    ]
+
+
+def _scores(before: TraceSummary, after: TraceSummary) -> list[tuple[str, str, str]]:
+    names = list(dict.fromkeys([*before.scores, *after.scores]))
+    return [(name, number(before.scores.get(name)), number(after.scores.get(name))) for name in names]

@@ -1,0 +1,197 @@
+"""TraceService: live traffic is found, read, followed, removed, and what people say about it is taken.
+
+What always holds: nothing here blocks the event loop, since every look at the store happens in a thread.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from evalsi.access.caller import Caller
+from evalsi.access.gate import DEFAULT_PROJECT, visible_projects
+from evalsi.core.clock import Clock, microseconds
+from evalsi.core.errors import NotFoundError, UsageError
+from evalsi.core.page_token import read_page_token, write_page_token
+from evalsi.ports.failure_store import FailureStore
+from evalsi.ports.trace_store import ScoreChoice, TraceStore
+from evalsi.schema import (
+    CountTracesRequest,
+    CountTracesResponse,
+    DeleteTracesRequest,
+    DeleteTracesResponse,
+    GetSessionRequest,
+    GetSessionResponse,
+    GetTraceRequest,
+    GetTraceResponse,
+    ListScoresRequest,
+    ListScoresResponse,
+    ListTracesRequest,
+    ListTracesResponse,
+    SubmitFeedbackRequest,
+    SubmitFeedbackResponse,
+    TraceFacet,
+    TraceFilter,
+    TraceScores,
+    TraceSummary,
+    WatchTracesRequest,
+    WatchTracesResponse,
+)
+from evalsi.server.services.run_service import page_size
+from evalsi.traces import Tracing
+from evalsi.traces.trace_choice import label_condition
+from evalsi.watch.feedback import accepted_feedback
+from evalsi.watch.reading_traces import Forget, delete_traces, read_trace
+
+WATCH_INTERVAL_S = 0.5
+_MOST_OF_SESSION = 5000
+"""Traces of a session that are shown; the newest ones of a longer session."""
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceService:
+    """Implements the service of that name.
+
+    Args:
+        failures: Where copies of traces are, which go when somebody is to be forgotten.
+        tracing: How spans are read.
+        forget: Lets policies forget what they found in traces that are removed.
+        reconsiders: Whether policies of a project look at feedback, so that traces are evaluated again when it comes.
+    """
+
+    store: TraceStore
+    failures: FailureStore
+    tracing: Tracing
+    clock: Clock
+    reconsiders: Callable[[str], bool] = lambda _project: False
+    forget: Forget = lambda _project, _subjects: None
+    service: str = field(default="TraceService", init=False)
+
+    async def list_traces(self, request: ListTracesRequest, caller: Caller) -> ListTracesResponse:
+        choice = request.filter or TraceFilter()
+        if request.service:
+            if choice.service not in ("", request.service):
+                raise UsageError(
+                    "two services are asked for", where="service", hint="give one of service, filter.service"
+                )
+            choice = msgspec.structs.replace(choice, service=request.service)
+        projects = _projects(request.project, caller)
+        size = page_size(request.page_size)
+        page = await asyncio.to_thread(self.store.find, projects, choice, size=size, token=request.page_token)
+        return ListTracesResponse(traces=list(page.traces), next_page_token=page.next_token)
+
+    async def count_traces(self, request: CountTracesRequest, caller: Caller) -> CountTracesResponse:
+        projects = _projects(request.project, caller)
+        counts = await asyncio.to_thread(self.store.count, projects, request.filter or TraceFilter())
+        facets = [TraceFacet(field=name, counts=dict(values)) for name, values in sorted(counts.facets.items())]
+        return CountTracesResponse(total=counts.total, facets=facets, capped=counts.capped)
+
+    async def watch_traces(self, request: WatchTracesRequest, caller: Caller) -> AsyncIterator[WatchTracesResponse]:
+        projects = _projects(request.project, caller)
+        choice = request.filter or TraceFilter()
+        mark = 0
+        while True:
+            found, mark = await asyncio.to_thread(
+                self.store.completed_since, projects, choice, after=mark, size=_AT_ONCE
+            )
+            for trace in found:
+                yield WatchTracesResponse(trace=trace)
+            if len(found) < _AT_ONCE:
+                await asyncio.sleep(WATCH_INTERVAL_S)
+
+    async def get_trace(self, request: GetTraceRequest, caller: Caller) -> GetTraceResponse:
+        del caller
+        project = request.project or DEFAULT_PROJECT
+        return await asyncio.to_thread(read_trace, self.store, self.tracing, project, request.trace_id)
+
+    async def get_session(self, request: GetSessionRequest, caller: Caller) -> GetSessionResponse:
+        del caller
+        return await asyncio.to_thread(self._session, request, request.project or DEFAULT_PROJECT)
+
+    async def list_scores(self, request: ListScoresRequest, caller: Caller) -> ListScoresResponse:
+        choice = ScoreChoice(
+            trace_id=request.trace_id.lower(),
+            service=request.service,
+            labels=dict(label_condition(text) for text in request.labels),
+            policy=request.policy,
+            evaluator=request.evaluator,
+            since_ms=microseconds(request.since) // 1000 if request.since is not None else 0,
+        )
+        projects = _projects(request.project, caller)
+        size = page_size(request.page_size)
+        found, token = await asyncio.to_thread(self.store.scores, projects, choice, size=size, token=request.page_token)
+        traces = [TraceScores(trace=trace, policies=list(policies)) for trace, policies in found]
+        return ListScoresResponse(traces=traces, next_page_token=token)
+
+    async def delete_traces(self, request: DeleteTracesRequest, caller: Caller) -> DeleteTracesResponse:
+        del caller
+        project = request.project or DEFAULT_PROJECT
+        deleted = await asyncio.to_thread(delete_traces, self.store, self.failures, project, request, self.forget)
+        return DeleteTracesResponse(deleted=deleted)
+
+    async def submit_feedback(self, request: SubmitFeedbackRequest, caller: Caller) -> SubmitFeedbackResponse:
+        del caller
+        now = self.clock.now()
+        said = accepted_feedback(request.feedback, now)
+        project = request.project or DEFAULT_PROJECT
+        for place, each in enumerate(said):
+            if each.project not in ("", project):
+                raise UsageError(
+                    f"the request is about the project {project!r}, this about {each.project!r}",
+                    where=f"feedback[{place}].project",
+                    hint="send one request for each project",
+                )
+
+        def add() -> int:
+            return self.store.add_feedback(
+                project, said, now_ms=microseconds(now) // 1000, reconsider=self.reconsiders(project)
+            )
+
+        return SubmitFeedbackResponse(accepted=len(said), waiting=await asyncio.to_thread(add))
+
+    def _session(self, request: GetSessionRequest, project: str) -> GetSessionResponse:
+        query = ["session", project, request.session_id]
+        after = read_page_token(request.page_token, query, tuple[int, str])
+        traces = sorted(self._traces_of(project, request.session_id), key=_age)
+        policies = list(self.store.session_results(project, request.session_id))
+        said = list(self.store.feedback(project, session_id=request.session_id))
+        if not (traces or policies or said):
+            raise NotFoundError(f"no session {request.session_id!r} in the project {project!r}")
+        size = page_size(request.page_size)
+        left = [trace for trace in traces if after is None or _age(trace) > after]
+        shown = left[:size]
+        return GetSessionResponse(
+            traces=[
+                TraceScores(trace=trace, policies=list(self.store.results(project, trace.trace_id))) for trace in shown
+            ],
+            policies=policies,
+            feedback=said,
+            next_page_token=write_page_token(query, _age(shown[-1])) if len(left) > size else "",
+        )
+
+    def _traces_of(self, project: str, session_id: str) -> list[TraceSummary]:
+        if not session_id:
+            return []
+        found: list[TraceSummary] = []
+        token = ""
+        while len(found) < _MOST_OF_SESSION:
+            page = self.store.find([project], TraceFilter(session_id=session_id), size=_AT_ONCE, token=token)
+            found += page.traces
+            token = page.next_token
+            if not token:
+                break
+        return found
+
+
+def _projects(project: str, caller: Caller) -> Sequence[str] | None:
+    """The projects that are looked into; None for all."""
+    if project:
+        return [project]
+    visible = visible_projects(caller, "traces.read")
+    return None if visible is None else sorted(visible)
+
+
+def _age(trace: TraceSummary) -> tuple[int, str]:
+    return microseconds(trace.start_time) if trace.start_time is not None else 0, trace.trace_id

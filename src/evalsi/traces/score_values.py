@@ -1,0 +1,31 @@
+"""The numbers that policies' results hold, by the names that lists and filters use. Pure.
+
+A module of its own because every store fills its index of scores with it.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from evalsi.schema import EvaluationResult, Outcome, PolicyResults
+
+
+def score_values(policies: Iterable[PolicyResults]) -> dict[str, float]:
+    """The newest value of each score: "evaluator" for the only or main output, else "evaluator.output".
+
+    A verdict is 1 or 0; labels and structured values have no number. Of results of several spans the last counts.
+    """
+    found: dict[str, float] = {}
+    for policy in sorted(policies, key=lambda policy: policy.time.timestamp() if policy.time else 0.0):
+        for result in policy.results:
+            found.update(_values(result))
+    return found
+
+
+def _values(result: EvaluationResult) -> Iterator[tuple[str, float]]:
+    if result.outcome is not Outcome.SCORED:
+        return
+    own_name = result.evaluator_ref.rpartition("/")[2].partition("@")[0]
+    for score in result.scores:
+        value = float(score.passed) if score.passed is not None else score.number
+        if value is not None:
+            main = len(result.scores) == 1 or score.name in ("", own_name, result.evaluator)
+            yield (result.evaluator if main else f"{result.evaluator}.{score.name}"), value

@@ -1,0 +1,38 @@
+"""Where commands find traces: the store of this machine or a server, with one set of words.
+
+Its own module because it is the seam between the two: a command that lists, shows, follows, exports or removes traces is
+written once, against this, and prints the same for both.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from evalsi.schema import DeleteTracesRequest, GetTraceResponse, TraceFilter, TraceSummary
+from evalsi.traces.span import Span
+
+
+class TraceLibrary(Protocol):
+    """Traces that were received or imported.
+
+    Every method raises EvalsiError when the store or server cannot be used, and NotFoundError for a trace that is not there.
+    """
+
+    def traces(self, choice: TraceFilter, *, limit: int | None = None) -> Iterator[TraceSummary]:
+        """Those of the choice, the newest begin first."""
+        ...
+
+    def get(self, trace_id: str) -> GetTraceResponse:
+        """By its id, or the unique begin of one."""
+        ...
+
+    def follow(self, choice: TraceFilter, *, interval_s: float) -> Iterator[TraceSummary]:
+        """Those of the choice that become complete from now on; it does not end."""
+        ...
+
+    def delete(self, request: DeleteTracesRequest) -> int:
+        """Removes them with everything about them; how many there were."""
+        ...
+
+    def take(self, spans: Sequence[Span]) -> int:
+        """Stores the spans; how many of them were accepted."""
+        ...

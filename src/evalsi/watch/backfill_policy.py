@@ -1,0 +1,58 @@
+"""A policy is put to work on stored traces that it has not evaluated: they are put in line, as its sampling draws them."""
+
+from datetime import datetime
+
+from evalsi.ports.policy_store import PolicyMark, PolicyStore, Settlement, TaskKey
+from evalsi.ports.trace_store import TraceStore
+from evalsi.schema import PolicyScope, TraceFilter
+from evalsi.traces import Tracing
+from evalsi.watch.fold import WatchFolding
+from evalsi.watch.past_traffic import past_sessions, past_traces
+from evalsi.watch.policy import CheckedPolicy
+
+_AT_ONCE = 500
+
+
+def backfill_policy(
+    traces: TraceStore,
+    policies: PolicyStore,
+    checked: CheckedPolicy,
+    tracing: Tracing,
+    now: datetime,
+    *,
+    since: datetime | None,
+    until: datetime | None,
+) -> int:
+    """How many traces, or sessions where it looks at those, were put in line. Repeating it puts none in line twice, and none that was evaluated.
+
+    Raises: StoreError: what was put in line till then stays.
+    """
+    project, name = checked.policy.project, checked.policy.name
+    folding = WatchFolding(project, {name: checked})
+    now_ms = int(now.timestamp() * 1000)
+    queued = 0
+    waiting: list[PolicyMark] = []
+
+    def put() -> int:
+        known = policies.marked(project, name, [mark.subject for mark in waiting])
+        fresh = [mark for mark in waiting if known.get(mark.subject) not in ("sampled", "evaluated")]
+        taken = [mark for mark in fresh if mark.stage == "sampled"]
+        policies.settle(
+            Settlement(project=project, marks=fresh, queued=[TaskKey(name, mark.subject) for mark in taken]),
+            folding,
+            now_ms=now_ms,
+        )
+        waiting.clear()
+        return len(taken)
+
+    choice = TraceFilter(since=since, until=until or now)
+    marks = (
+        past_sessions(traces, project, checked, choice, tracing)
+        if checked.scope is PolicyScope.SESSION
+        else (trace.mark for trace in past_traces(traces, project, checked, choice, tracing))
+    )
+    for mark in marks:
+        waiting.append(mark)
+        if len(waiting) >= _AT_ONCE:
+            queued += put()
+    return queued + put()

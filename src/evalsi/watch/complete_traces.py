@@ -1,0 +1,196 @@
+"""Traces that are due become complete: read, drawn by every policy, graded by those that are quick, stored.
+
+Its own module because this is the step that must keep up with the traffic: many traces are graded in one call of the
+engine, and what takes long is only put in line here. What always holds: marks are stored before the traces that they are
+about, so whoever dies in between leaves nothing uncounted, and since marks replace each other nothing is counted twice.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from evalsi.ports.policy_store import PolicyMark, Settlement, TaskKey
+from evalsi.ports.score_sink import OutgoingScores
+from evalsi.ports.trace_store import CompletedTrace, DueTrace
+from evalsi.schema import PolicyResults, PolicyScope, Record
+from evalsi.traces import Span
+from evalsi.traces.feedback_value import opinion
+from evalsi.traces.record_of_trace import record_of_trace
+from evalsi.traces.stored_spans import spans_of_bodies
+from evalsi.watch.cascade import run_cascade
+from evalsi.watch.keep_claims import keeping_claims
+from evalsi.watch.marking import drawn, evaluated, results_of
+from evalsi.watch.outgoing_scores import outgoing_to
+from evalsi.watch.policy import CheckedPolicy
+from evalsi.watch.promotion import promote_cases
+from evalsi.watch.stored_traffic import subject_of_spans
+from evalsi.watch.summary_of_trace import completed_trace
+from evalsi.watch.traffic import Subject
+from evalsi.watch.watch_tools import WatchTools
+
+_BETWEEN_OTHERS = 16
+"""Traces that are read before others have their turn: some milliseconds."""
+
+
+@dataclass
+class _Opened:
+    """A trace that is being completed."""
+
+    done: CompletedTrace
+    """As it is stored, but for what policies find."""
+    subject: Subject
+    is_same: bool
+    """Whether it has the spans that it had: then only what was said about it is new."""
+    results: list[PolicyResults] = field(default_factory=list[PolicyResults])
+
+
+async def complete_traces(tools: WatchTools, *, limit: int) -> int:
+    """Completes up to `limit` traces that are due; how many there were. Raises: StoreError: they are due again later."""
+    claimed_s = tools.clock.monotonic_s()
+    due = await asyncio.to_thread(tools.traces.claim, now_ms=tools.now_ms, limit=limit, lease_ms=tools.lease_ms)
+    if not due:
+        return 0
+
+    def renew() -> None:
+        tools.traces.renew(due, now_ms=tools.now_ms, lease_ms=tools.lease_ms)
+
+    async with keeping_claims(tools, renew):
+        await _complete(tools, due, claimed_s)
+    return len(due)
+
+
+async def _complete(tools: WatchTools, due: Sequence[DueTrace], claimed_s: float) -> None:
+    await asyncio.to_thread(tools.book.refresh)
+    bodies = await asyncio.to_thread(_bodies, tools, due)
+    by_project: dict[str, list[_Opened]] = {}
+    for at in range(0, len(due), _BETWEEN_OTHERS):
+        for opened in _opened(tools, due[at : at + _BETWEEN_OTHERS], bodies[at : at + _BETWEEN_OTHERS]):
+            by_project.setdefault(opened.subject.project, []).append(opened)
+        await asyncio.sleep(0)
+    for project, traces in by_project.items():
+        settlement = await _grade(tools, project, traces)
+        if tools.clock.monotonic_s() - claimed_s >= tools.lease_s:
+            settlement, traces = await _still_ours(tools, settlement, traces)  # noqa: PLW2901
+        await asyncio.to_thread(tools.policies.settle, settlement, tools.book.folding(project), now_ms=tools.now_ms)
+        done = [msgspec.structs.replace(each.done, policies=each.results) for each in traces]
+        await asyncio.to_thread(tools.traces.complete, done, now_ms=tools.now_ms)
+        for each in traces:
+            # Results for spans that were complete before: completing once more does not store them.
+            for results in each.results if each.is_same else ():
+                await asyncio.to_thread(
+                    tools.traces.write_results, project, each.subject.name, results, now_ms=tools.now_ms
+                )
+
+
+async def _still_ours(
+    tools: WatchTools, settlement: Settlement, traces: Sequence[_Opened]
+) -> tuple[Settlement, list[_Opened]]:
+    """Without the traces that another worker took over, as when this one was stopped for a while: what is said of them here
+    is of spans as they were, and would replace what the other has found since.
+    """
+    held = set(await asyncio.to_thread(tools.traces.held, [each.done.due for each in traces]))
+    return msgspec.structs.replace(
+        settlement,
+        marks=[mark for mark in settlement.marks if mark.subject in held],
+        queued=[task for task in settlement.queued if task.subject in held],
+        outgoing=[(scores, sinks) for scores, sinks in settlement.outgoing if scores.subject in held],
+    ), [each for each in traces if each.done.due.trace_id in held]
+
+
+async def _grade(tools: WatchTools, project: str, traces: Sequence[_Opened]) -> Settlement:
+    """What the policies of the project make of the traces; results of quick ones are put beside each."""
+    marks: list[PolicyMark] = []
+    queued: list[TaskKey] = []
+    outgoing: list[tuple[OutgoingScores, Sequence[str]]] = []
+    now_s = tools.clock.monotonic_s()
+    for checked in tools.book.policies(project):
+        if checked.scope is PolicyScope.SESSION:
+            continue
+        concerned = await _concerned(tools, project, checked, traces)
+        if not concerned:
+            continue
+        name = checked.policy.name
+        taken: list[tuple[_Opened, PolicyMark]] = []
+        for each in concerned:
+            version = each.subject.facts["version"]
+            around = tools.book.surroundings(project, name, version, now_s=now_s, now_ms=tools.now_ms)
+            mark = drawn(checked, each.subject, around)
+            if mark.stage == "sampled":
+                taken.append((each, mark))
+            else:
+                marks.append(mark)
+        armed = tools.book.armed(project, name)
+        if armed is None or not checked.is_quick:
+            marks += [mark for _, mark in taken]
+            queued += [TaskKey(name, mark.subject) for _, mark in taken]
+            continue
+        subjects = [each.subject for each, _ in taken]
+        verdicts = await run_cascade(armed.ready, subjects)
+        now = tools.clock.now()
+        graded: list[PolicyMark] = []
+        for (each, mark), verdict in zip(taken, verdicts, strict=True):
+            each.results.append(results_of(checked, each.subject, verdict, now))
+            graded.append(evaluated(mark, checked, each.subject, verdict))
+        await promote_cases(tools.promote, checked, project, subjects, graded)
+        marks += graded
+        found = zip(subjects, verdicts, graded, strict=True)
+        outgoing += outgoing_to(tools.sinks_of(checked), checked, found, tools.now_ms)
+    return Settlement(project=project, marks=marks, queued=queued, outgoing=outgoing)
+
+
+async def _concerned(
+    tools: WatchTools, project: str, checked: CheckedPolicy, traces: Sequence[_Opened]
+) -> Sequence[_Opened]:
+    """The traces that the policy is to look at: new ones, and those about which something was said that it looks at.
+
+    One that it evaluated stays as it is when its spans are the same.
+    """
+    same = [each for each in traces if each.is_same]
+    if not same:
+        return traces
+    known: set[str] = set()
+    if checked.reads_feedback:
+        names = [each.subject.name for each in same]
+        stages = await asyncio.to_thread(tools.policies.marked, project, checked.policy.name, names)
+        known = {name for name, stage in stages.items() if stage in ("sampled", "evaluated")}
+    return [each for each in traces if not each.is_same or (checked.reads_feedback and each.subject.name not in known)]
+
+
+def _bodies(tools: WatchTools, due: Sequence[DueTrace]) -> list[Sequence[bytes]]:
+    """The parts of each trace that were there when it was claimed; none of one that was deleted meanwhile."""
+    names: dict[str, list[str]] = {}
+    for each in due:
+        names.setdefault(each.project, []).append(each.trace_id)
+    found = {project: tools.traces.spans_of(project, own) for project, own in names.items()}
+    return [found[each.project].get(each.trace_id, ())[: each.parts] for each in due]
+
+
+def _opened(tools: WatchTools, due: Sequence[DueTrace], bodies: Sequence[Sequence[bytes]]) -> list[_Opened]:
+    """The traces as policies see them, without those that hold no span that can be read.
+
+    Each step is done for all of them before the next: what a step works with then stays in the processor's caches.
+    """
+    read = [(each, spans) for each, parts in zip(due, bodies, strict=True) if (spans := spans_of_bodies(parts))]
+    records = [record_of_trace(spans, tools.tracing) for _, spans in read]
+    done = [completed_trace(each, spans, record) for (each, spans), record in zip(read, records, strict=True)]
+    return [_as_seen(tools, each, spans, record) for each, (_, spans), record in zip(done, read, records, strict=True)]
+
+
+def _as_seen(tools: WatchTools, done: CompletedTrace, spans: Sequence[Span], record: Record) -> _Opened:
+    due = done.due
+    is_same = due.evaluated_spans == done.span_digest
+    feedback = None
+    if any(policy.reads_feedback for policy in tools.book.policies(due.project)):
+        said = map(opinion, tools.traces.feedback(due.project, trace_id=due.trace_id))
+        opinions = [value for value in said if value is not None]
+        feedback = sum(opinions) / len(opinions) if opinions else None
+    summary = msgspec.structs.replace(
+        done.summary,
+        project=due.project,
+        # With the same spans it keeps the revision that it has.
+        revision=due.revision - is_same,
+        feedback=feedback,
+    )
+    return _Opened(done, subject_of_spans(spans, summary, record), is_same)

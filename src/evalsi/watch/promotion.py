@@ -1,0 +1,55 @@
+"""Subjects that become cases of a dataset: the records as the policy sees them, with where they come from.
+
+Its own module because what leaves the traffic for a dataset stays there: it holds only what the policy's view shows, and
+the same trace is never in a dataset twice.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from evalsi.ports.policy_store import SESSION_PREFIX, PolicyMark
+from evalsi.schema import Provenance, Record, TraceProvenance
+from evalsi.watch.cascade import shown_to
+from evalsi.watch.policy import CheckedPolicy
+from evalsi.watch.traffic import Subject
+
+Promote = Callable[[str, str, Sequence[Record]], None]
+"""Adds records to a dataset of a project: (project, dataset, records). Those whose id is in it already change nothing.
+
+Raises: StoreError: it cannot be written.
+"""
+
+
+async def promote_cases(
+    promote: Promote,
+    checked: CheckedPolicy,
+    project: str,
+    subjects: Sequence[Subject],
+    marks: Sequence[PolicyMark],
+) -> None:
+    """Promotes those subjects whose marks say so. Done before the marks are stored, and safe to repeat."""
+    promotion = checked.policy.promote
+    if promotion is None:
+        return
+    promoted = [subject for subject, mark in zip(subjects, marks, strict=True) if mark.promoted]
+    shown = await shown_to(checked, [subject.records for subject in promoted])
+    cases = [
+        case
+        for subject, records in zip(promoted, shown, strict=True)
+        for case in _cases(subject, records, checked.policy.name)
+    ]
+    if cases:
+        await asyncio.to_thread(promote, project, promotion.dataset, cases)
+
+
+def _cases(subject: Subject, records: Sequence[Record], policy: str) -> list[Record]:
+    cases: list[Record] = []
+    for record in records:
+        provenance = Provenance(trace=TraceProvenance(trace_id=record.id, policy_id=policy))
+        metadata = dict(record.metadata)
+        if subject.name.startswith(SESSION_PREFIX):
+            metadata["session_id"] = subject.name.removeprefix(SESSION_PREFIX)
+        cases.append(msgspec.structs.replace(record, provenance=provenance, metadata=metadata))
+    return cases

@@ -1,0 +1,89 @@
+"""A trace as it is shown, and traces as they are removed: what a server and the command line do alike with a store.
+
+What always holds: a trace is read from its spans, so that what is shown is what was sent, whatever a list remembers of it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from evalsi.core.errors import UsageError
+from evalsi.ports.failure_store import FailureSource, FailureStore
+from evalsi.ports.policy_store import SESSION_PREFIX
+from evalsi.ports.trace_store import TraceStore
+from evalsi.schema import DeleteTracesRequest, GetTraceResponse, TraceFilter
+from evalsi.traces import Tracing
+from evalsi.traces.record_of_trace import record_of_trace
+from evalsi.traces.stored_spans import spans_of_bodies
+
+Forget = Callable[[str, Sequence[str]], None]
+"""Removes what policies keep of single traces and sessions: (project, subjects as in `ports.policy_store`)."""
+_AT_ONCE = 500
+
+
+def read_trace(store: TraceStore, tracing: Tracing, project: str, trace_id: str) -> GetTraceResponse:
+    """The trace with all that is known about it.
+
+    Args:
+        trace_id: Its id, or the unique begin of one.
+
+    Raises: NotFoundError: there is none, or several ids begin so.
+    """
+    name = trace_id.lower()
+    if len(name) != 32:
+        name = store.full_id(project, name)
+    spans = spans_of_bodies(store.spans(project, name))
+    return GetTraceResponse(
+        record=record_of_trace(spans, tracing) if spans else None,
+        policies=list(store.results(project, name)),
+        summary=store.summary(project, name),
+        feedback=list(store.feedback(project, trace_id=name)),
+    )
+
+
+def delete_traces(
+    store: TraceStore,
+    failures: FailureStore,
+    project: str,
+    request: DeleteTracesRequest,
+    forget: Forget = lambda _project, _subjects: None,
+) -> int:
+    """Removes the traces that fulfil every condition of the request; how many there were.
+
+    Failures made from those that are named, or are of the session or person that is named, go with them: they are copies
+    of what is to be forgotten. Those of traces that are merely old stay.
+
+    Args:
+        forget: Lets policies forget what they found in these traces and sessions.
+
+    Raises: UsageError: it has no condition.
+    """
+    choice = TraceFilter(session_id=request.session_id, user_id=request.user_id, until=request.before)
+    names = [name.lower() for name in request.trace_ids]
+    if not names and choice == TraceFilter():
+        raise UsageError("nothing says what to remove", hint="give one of trace_ids, session_id, user_id, before")
+
+    def fulfils(name: str) -> bool:
+        same = msgspec.structs.replace(choice, trace_id_prefix=name)
+        return len(name) == 32 and bool(store.find([project], same, size=1).traces)
+
+    chosen = [name for name in names if fulfils(name)]
+    if chosen or (not names and (choice.session_id or choice.user_id)):
+        source = FailureSource(
+            trace_ids=chosen, session_id=choice.session_id, user_id=choice.user_id, before=choice.until
+        )
+        failures.forget(project, source)
+    forget(project, chosen if names else list(_names_of(store, project, choice)))
+    if choice.session_id:
+        forget(project, [SESSION_PREFIX + choice.session_id])
+    return store.delete(project, chosen if names else choice)
+
+
+def _names_of(store: TraceStore, project: str, choice: TraceFilter) -> Iterator[str]:
+    token = ""
+    while True:
+        page = store.find([project], choice, size=_AT_ONCE, token=token)
+        yield from (trace.trace_id for trace in page.traces)
+        token = page.next_token
+        if not token:
+            return

@@ -1,0 +1,63 @@
+"""`evalsi policy`: what it says of a file, of a server, and of traces on this machine."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import evalsi_here
+
+RIGHT = """
+apiVersion: evals.si/v1alpha1
+kind: OnlineEvalPolicy
+metadata: {name: answers}
+spec:
+  stages: [{evaluators: [pii-leak]}]
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EVALSI_SERVER", raising=False)
+    (tmp_path / "policy.yaml").write_text(RIGHT, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_wrong_file_is_told_with_its_places_and_reaches_no_server(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "policy.yaml").write_text(RIGHT.replace("pii-leak", "pii-leek"), encoding="utf-8")
+    ended = evalsi_here(capsys, "policy", "apply", "-f", "policy.yaml", "--server", "http://127.0.0.1:9")
+    assert ended.status == 2
+    assert "policy.yaml:6:26: spec.stages[0].evaluators[0].ref: unknown evaluator 'pii-leek'" in ended.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("list",), ("show", "x"), ("stats", "x"), ("delete", "x"), ("backfill", "x"), ("apply", "-f", "policy.yaml")],
+)
+def test_what_only_a_server_does_asks_for_one(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    ended = evalsi_here(capsys, "policy", *arguments)
+    assert ended.status == 2
+    assert "no server is named" in ended.err
+
+
+def test_a_policy_is_tried_on_the_traces_of_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    case = Path(__file__).parents[1] / "cases/files/H01_genai.json"
+    assert evalsi_here(capsys, "traces", "import", str(case)).status == 0
+    ended = evalsi_here(capsys, "policy", "test", "-f", "policy.yaml", "--lookback", "9000d", "--format", "json")
+    assert ended.status == 0, ended.err
+    assert '"sampled"' in ended.out
+
+
+@pytest.mark.parametrize(
+    ("choice", "told"),
+    [("1.4", "is no choice of traffic"), ("verison=1.4", "did you mean 'version'?"), ("since=soon", "--baseline")],
+)
+def test_a_choice_of_traffic_that_cannot_be_read_is_explained(
+    choice: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ("compare", "x", "--baseline", choice, "--candidate", "version=2", "--server", "http://127.0.0.1:9")
+    ended = evalsi_here(capsys, "policy", *arguments)
+    assert ended.status == 2
+    assert told in ended.err

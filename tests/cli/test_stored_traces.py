@@ -1,0 +1,188 @@
+"""`evalsi traces`: what is imported is found, shown, exported and removed, here and on a server."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.case_files import CASES, case
+from tests.command_line import Ended, evalsi_here
+from tests.server.running_server import RunningServer, running_server
+
+H01 = str(CASES / case("H01")["input"]["file"])
+H02 = str(CASES / case("H02")["input"]["file"])
+ATIF = f"atif://{CASES / case('P02')['files'][0]}"
+
+
+class Here:
+    """The command line in an empty folder."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def traces(self, *arguments: str) -> Ended:
+        return evalsi_here(self._capsys, "traces", *arguments)
+
+    def ids(self, *options: str) -> list[str]:
+        return [trace["trace_id"] for trace in json.loads(sound(self.traces("list", "--format", "json", *options)))]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Here:
+    monkeypatch.chdir(tmp_path)
+    return Here(capsys)
+
+
+def sound(ended: Ended) -> str:
+    assert ended.status == 0, ended.err
+    return ended.out
+
+
+def test_what_is_imported_is_found_by_word_service_and_session(here: Here) -> None:
+    ended = here.traces("import", H01, H02)
+    assert ended.status == 0, ended.err
+    assert "2 traces" in ended.err
+    assert len(here.ids()) == 2
+    (found,) = here.ids("--text", "HALL lamp")
+    assert here.ids("--service", "lamp-app") == here.ids("--session", "conv-1") == [found]
+    assert here.ids("--since", "1h") == []
+    assert here.ids("--errors") == []
+    assert len(here.ids("--limit", "1")) == 1
+    table = sound(here.traces("list"))
+    assert found[:8] in table
+    assert "Is the hall lamp on?" in table
+
+
+def test_a_trace_in_which_only_a_step_failed_is_found_by_that(here: Here, tmp_path: Path) -> None:
+    def span(number: int, parent: str, code: int) -> dict[str, Any]:
+        at = 1_700_000_000_000_000_000 + number * 1_000_000
+        begun = {"startTimeUnixNano": str(at), "endTimeUnixNano": str(at + 500_000)}
+        ids = {"traceId": "a" * 32, "spanId": f"{number:016x}", "parentSpanId": parent}
+        return {**ids, **begun, "name": f"step {number}", "kind": 1, "attributes": [], "status": {"code": code}}
+
+    spans = [span(1, "", 0), span(2, f"{1:016x}", 2)]
+    (tmp_path / "spans.json").write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    sound(here.traces("import", "spans.json"))
+    sound(here.traces("import", H01))
+    assert here.ids("--failed-steps") == ["a" * 32]
+    assert here.ids("--errors") == []
+    assert "no traces match; --failed-steps finds" in here.traces("list", "--errors").err
+
+
+def test_importing_a_file_twice_changes_nothing(here: Here) -> None:
+    for source in (H01, H01, ATIF, ATIF):
+        sound(here.traces("import", source))
+    found = json.loads(sound(here.traces("list", "--format", "json")))
+    assert len(found) == 2
+    assert all(trace["complete"] and trace["revision"] == 1 for trace in found)
+
+
+def test_a_trace_is_shown_by_the_begin_of_its_id(here: Here) -> None:
+    sound(here.traces("import", H01))
+    (name,) = here.ids()
+    for word in ("show", "get"):
+        text = sound(here.traces(word, name[:6]))
+        assert "tool lamp_state" in text
+        assert "270 in, 23 out" in text
+    whole = json.loads(sound(here.traces("show", name, "--format", "json")))
+    assert whole["record"]["id"] == name
+    assert here.traces("show", "ffffff").status == 1
+
+
+def test_an_export_is_data_for_an_evaluation(here: Here) -> None:
+    sound(here.traces("import", H01, H02))
+    assert "2 traces" in here.traces("export", "-o", "traces.jsonl").err
+    lines = [json.loads(line) for line in Path("traces.jsonl").read_text().splitlines()]
+    assert {line["id"] for line in lines} == set(here.ids())
+    sound(here.traces("export", "-o", "atif.jsonl", "--to", "atif", "--text", "hall"))
+    (document,) = [json.loads(line) for line in Path("atif.jsonl").read_text().splitlines()]
+    assert document["schema_version"].startswith("ATIF")
+
+
+def test_what_is_removed_is_gone_and_what_to_remove_has_to_be_said(here: Here) -> None:
+    sound(here.traces("import", H01, H02))
+    assert here.traces("delete").status == 2
+    assert here.traces("delete", "--session", "conv-1", "--yes").status == 0
+    (left,) = here.ids()
+    assert "removed 1 trace" in here.traces("delete", left[:8], "--yes").err
+    assert here.ids() == []
+
+
+def test_mistakes_are_said_in_a_sentence(here: Here) -> None:
+    assert "traces import" in here.traces("list").err
+    Path("none.json").write_text("{}")
+    for arguments in (
+        ("import", "missing.json"),
+        ("import", "none.json"),
+        ("list", "--label", "env"),
+        ("list", "--score", "tone<"),
+        ("list", "--since", "yesterday"),
+        ("list", "--project", "p"),
+    ):
+        if arguments[0] == "list" and not Path(".evalsi/traces.db").exists():
+            sound(here.traces("import", H01))
+        ended = here.traces(*arguments)
+        assert ended.status in (1, 2)
+        assert ended.err.startswith("error: ")
+        assert "Traceback" not in ended.err
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    folder = tmp_path_factory.mktemp("server")
+    (folder / "evalsi.yaml").write_text("otlp: {grace: 100ms}\n")
+    with running_server(folder, ("--config", "evalsi.yaml")) as running:
+        yield running
+
+
+def test_a_server_is_spoken_to_with_the_same_words(here: Here, server: RunningServer) -> None:
+    at = ("--server", f"http://{server.address}")
+    assert "4 spans" in here.traces("import", H01, *at).err
+    (name,) = here.ids(*at)
+    assert "tool lamp_state" in sound(here.traces("show", name[:8], *at))
+    sound(here.traces("export", "-o", "traces.jsonl", *at))
+    assert json.loads(Path("traces.jsonl").read_text())["id"] == name
+    assert "removed 1 trace" in here.traces("delete", name, "--yes", *at).err
+    assert here.ids(*at) == []
+
+
+SPEC = """\
+apiVersion: evals.si/v1alpha1
+kind: EvalRun
+metadata: {name: traffic}
+spec:
+  dataset:
+    traces: {service: lamp-app, lookback: LOOKBACK}
+  evaluators:
+    - ref: tool-errors
+"""
+
+
+def test_traces_are_a_dataset_of_runs(here: Here, capsys: pytest.CaptureFixture[str]) -> None:
+    sound(here.traces("import", H01, H02))
+    Path("run.yaml").write_text(SPEC.replace("LOOKBACK", "315360000s"))
+    ended = evalsi_here(capsys, "run", "run.yaml", "--format", "json")
+    assert ended.status == 0, ended.err
+    (metric,) = [each for each in json.loads(ended.out) if each["metric"] == "tool-errors"]
+    assert metric["total"] == 1
+    Path("run.yaml").write_text(SPEC.replace("LOOKBACK", "60s"))
+    ended = evalsi_here(capsys, "run", "run.yaml", "--format", "json")
+    assert ended.status != 0
+    assert ended.err.startswith("error: ")
+
+
+def test_a_server_runs_over_its_traces(here: Here, server: RunningServer, capsys: pytest.CaptureFixture[str]) -> None:
+    at = ("--server", f"http://{server.address}")
+    sound(here.traces("import", H01, *at))
+    deadline_s = time.monotonic() + 60
+    while not all(trace["complete"] for trace in json.loads(sound(here.traces("list", "--format", "json", *at)))):
+        assert time.monotonic() < deadline_s
+        time.sleep(0.3)
+    Path("run.yaml").write_text(SPEC.replace("LOOKBACK", "315360000s"))
+    ended = evalsi_here(capsys, "run", "run.yaml", "--format", "json", *at)
+    assert ended.status == 0, ended.err
+    (metric,) = [each for each in json.loads(ended.out) if each["metric"] == "tool-errors"]
+    assert metric["total"] == 1

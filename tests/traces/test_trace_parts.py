@@ -1,0 +1,172 @@
+"""A received request taken apart by trace: nothing is lost, nothing is doubled, and one bad span spoils no other."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalsi.core.errors import InvalidDataError
+from evalsi.schema.otlp_wire import otlp_messages
+from evalsi.traces import Span, decode_otlp_json, decode_otlp_protobuf
+from evalsi.traces.otlp_writing import encode_otlp_protobuf
+from evalsi.traces.span import SpanEvent
+from evalsi.traces.trace_parts import PartLimits, SplitRequest, parts_of_request
+from tests.traces.otlp_encoding import encode_request
+from tests.traces.reading import GOLDEN
+
+ONE, TWO = "ab" * 16, "cd" * 16
+
+
+def span(number: int, trace_id: str = ONE, **more: Any) -> Span:
+    return Span(trace_id=trace_id, span_id=f"{number:016x}", **more)
+
+
+def split(spans: list[Span], limits: PartLimits | None = None, labels: dict[str, str] | None = None) -> SplitRequest:
+    return parts_of_request(encode_otlp_protobuf(spans), limits or PartLimits(), labels or {})
+
+
+_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+_VALUE = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | _TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+_ATTRIBUTES = st.dictionaries(_TEXT.filter(bool), _VALUE, max_size=3)
+_SPANS = st.lists(
+    st.builds(
+        Span,
+        trace_id=st.sampled_from([ONE, TWO]),
+        span_id=st.integers(1, 2**64 - 1).map(lambda number: f"{number:016x}"),
+        parent_span_id=st.sampled_from(["", "12" * 8]),
+        name=_TEXT,
+        kind=st.integers(0, 5),
+        start_ns=st.integers(0, 2**62),
+        end_ns=st.integers(0, 2**62),
+        attributes=_ATTRIBUTES,
+        events=st.lists(
+            st.builds(SpanEvent, name=_TEXT, time_ns=st.integers(0, 2**62), attributes=_ATTRIBUTES), max_size=2
+        ),
+        status_code=st.integers(0, 2),
+        status_message=_TEXT,
+        resource=_ATTRIBUTES,
+        scope_name=_TEXT,
+        scope_version=_TEXT,
+        dropped_attributes=st.integers(0, 9),
+    ),
+    max_size=5,
+)
+
+
+@given(_SPANS)
+@settings(max_examples=25, deadline=None)
+def test_what_is_written_is_read_again_and_splitting_keeps_every_span(spans: list[Span]) -> None:
+    body = encode_otlp_protobuf(spans)
+    assert decode_otlp_protobuf(body).spans == spans
+    found = parts_of_request(body, PartLimits(), {})
+    kept = [each for group in found.resources for part in group.parts for each in decode_otlp_protobuf(part.body).spans]
+    assert sorted(kept, key=repr) == sorted(spans, key=repr)
+    assert not found.rejections.counts
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
+def test_what_instrumentation_sends_comes_apart_by_trace_with_what_lists_show(path: Any) -> None:
+    spans = decode_otlp_json(path.read_bytes()).spans
+    found = parts_of_request(encode_request(json.loads(path.read_bytes())), PartLimits(), {})
+    parts = {part.trace_id.hex(): part for group in found.resources for part in group.parts}
+    for trace_id, part in parts.items():
+        own = [each for each in spans if each.trace_id == trace_id]
+        assert part.span_ids.hex() == "".join(each.span_id for each in own)
+        assert part.service == str(own[0].resource.get("service.name", ""))
+        assert part.start_ns == min(each.start_ns for each in own)
+        assert part.end_ns == max(each.end_ns for each in own)
+        assert part.root_ended == any(not each.parent_span_id for each in own)
+        assert part.failed_spans == sum(each.is_error for each in own)
+    assert {each.trace_id for each in spans} == set(parts)
+
+
+def test_a_root_tells_its_name_session_user_and_labels() -> None:
+    root = span(
+        1,
+        name="answer",
+        end_ns=5,
+        status_code=2,
+        attributes={"session.id": "s1", "user.id": 7, "evalsi.label.tier": "gold"},
+        resource={"service.name": "shop", "evalsi.label.env": "dev", "evalsi.label.tier": "none"},
+    )
+    (group,) = split([span(2, parent_span_id="0" * 15 + "1"), root], labels={"env": "prod"}).resources
+    both = {part.trace_id: part for part in group.parts}[bytes.fromhex(ONE)]
+    assert (both.name, both.session_id, both.user_id) == ("answer", "s1", "7")
+    assert (both.root_ended, both.root_failed, both.failed_spans) == (True, True, 1)
+    assert both.labels["env"] == "prod"
+
+
+def test_the_senders_labels_cannot_be_claimed_by_a_resource() -> None:
+    (group,) = split([span(1, resource={"evalsi.label.env": "forged"})], labels={"env": "prod"}).resources
+    (kept,) = decode_otlp_protobuf(group.parts[0].body).spans
+    assert kept.resource["evalsi.label.env"] == "prod"
+    assert group.parts[0].labels == {"env": "prod"}
+
+
+def test_projects_are_told_apart_by_their_resources() -> None:
+    spans = [span(1, resource={"evalsi.project": "a"}), span(2, resource={"evalsi.project": "b"}), span(3)]
+    assert [group.project for group in split(spans).resources] == ["a", "b", ""]
+
+
+def test_a_damaged_span_and_a_bad_id_are_counted_and_spoil_no_other() -> None:
+    messages = otlp_messages()
+    good = messages.Span(trace_id=b"\1" * 16, span_id=b"\2" * 8).SerializeToString()
+    request = messages.Request()
+    scoped = request.resource_spans.add().scope_spans.add()
+    scoped.spans.extend(
+        [good, b"\x0a\x7f", messages.Span(trace_id=b"\1" * 15, span_id=b"\2" * 8, name="x").SerializeToString()]
+    )
+    scoped.spans.extend([messages.Span(trace_id=bytes(16), span_id=b"\2" * 8).SerializeToString(), good])
+    found = parts_of_request(request.SerializeToString(), PartLimits(), {})
+    assert found.rejections.counts == {"damaged": 1, "invalid_id": 2}
+    assert found.resources[0].parts[0].span_ids == b"\2" * 16
+
+
+def test_the_same_request_gives_the_same_parts() -> None:
+    body = encode_otlp_protobuf([span(number, (ONE, TWO)[number % 2]) for number in range(1, 9)])
+    assert parts_of_request(body, PartLimits(), {"a": "b"}) == parts_of_request(body, PartLimits(), {"a": "b"})
+
+
+def test_what_is_over_a_limit_is_rejected_with_its_reason() -> None:
+    many = [span(number, end_ns=number) for number in range(1, 8)]
+    assert split(many, PartLimits(most_spans=5)).rejections.counts == {"request_full": 2}
+    assert split(many, PartLimits(most_spans_of_trace=5)).rejections.counts == {"trace_full": 2}
+    assert split(many, PartLimits(oldest_ns=4)).rejections.counts == {"too_old": 3}
+
+
+def test_texts_that_are_too_long_are_cut_with_a_mark_and_attributes_too_many_are_counted() -> None:
+    long = span(1, attributes={"text": "é" * 20_000, "list": ["x" * 30_000], "n": 5})
+    limits = PartLimits(most_attribute_bytes=9_999, most_attributes=2)
+    (kept,) = decode_otlp_protobuf(split([long], limits).resources[0].parts[0].body).spans
+    assert kept.attributes["text"] == "é" * 4_999 + "… [cut: 30001 bytes]"
+    assert kept.attributes["list"].startswith("… [cut:")
+    assert (len(kept.attributes), kept.dropped_attributes) == (2, 1)
+
+
+def test_a_text_that_is_no_unicode_is_kept_byte_for_byte() -> None:
+    raw = b"\x0a\x10" + b"\1" * 16 + b"\x12\x08" + b"\2" * 8 + b"\x2a\x02\xff\xfe"
+    messages = otlp_messages()
+    request = messages.Request()
+    request.resource_spans.add().scope_spans.add().spans.append(raw)
+    (group,) = parts_of_request(request.SerializeToString(), PartLimits(), {}).resources
+    assert raw in group.parts[0].body
+    assert group.parts[0].name == "\ufffd\ufffd"
+
+
+@given(st.binary(max_size=300))
+@settings(max_examples=100, deadline=None)
+def test_any_bytes_are_taken_apart_or_refused(body: bytes) -> None:
+    try:
+        parts_of_request(body, PartLimits(), {})
+    except InvalidDataError as error:
+        assert "protobuf" in str(error)
