@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar
 
-from evalsi.compare.compare_runs import Comparison, compare_runs
+from evalsi.compare.compare_runs import compare_runs
+from evalsi.compare.comparison import Comparison
 from evalsi.compare.gates import ComparisonGate, check_gates, gate_of
 from evalsi.compare.markdown import as_markdown, margins_of
 from evalsi.compare.matrix import MatrixPlan, compare_many

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalsi.compare.compare_runs import Comparison
+from evalsi.compare.comparison import Comparison
 from evalsi.compare.gates import check_gates, gate_of, gate_results
 from evalsi.compare.paired_metric import PairedMetric, Verdict
 from evalsi.core.errors import GateFailedError, NothingScoredError, UnknownNameError

@@ -7,7 +7,8 @@ import pytest
 from test_html_report import ALLOWED, Page, section
 from test_markdown_report import tokens
 
-from evalsi.compare.compare_runs import Comparison, compare_runs
+from evalsi.compare.compare_runs import compare_runs
+from evalsi.compare.comparison import Comparison
 from evalsi.core.errors import UsageError
 from evalsi.evaluators.api import evaluator, output
 from evalsi.report.findings import gather

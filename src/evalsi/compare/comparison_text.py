@@ -7,7 +7,7 @@ from evalsi.core.inert import printable
 from evalsi.results.text_table import aligned
 
 if TYPE_CHECKING:
-    from evalsi.compare.compare_runs import Comparison
+    from evalsi.compare.comparison import Comparison
 
 _COLUMNS = ("metric", "pairs", "baseline", "candidate", "difference", "interval", "p", "+/-", "verdict")
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalsi.compare.compare_runs import Comparison
+from evalsi.compare.comparison import Comparison
 from evalsi.core.errors import GateFailedError, InvalidSpecError, NothingScoredError, UnknownNameError
 from evalsi.engine.summary import confidence_interval
 from evalsi.schema import Gate, GateResult, GateVerdict

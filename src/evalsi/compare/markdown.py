@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evalsi.compare.compare_runs import Comparison
+from evalsi.compare.comparison import Comparison
 from evalsi.core.errors import InvalidSpecError
 from evalsi.core.inert import markdown_text
 

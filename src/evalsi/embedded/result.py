@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from evalsi.compare.compare_runs import Comparison, compare_runs
+from evalsi.compare.compare_runs import compare_runs
+from evalsi.compare.comparison import Comparison
 from evalsi.compare.paired_metric import ComparePlan
 from evalsi.core.errors import GateFailedError, NothingScoredError, UnknownNameError, UsageError
 from evalsi.engine.columns import results

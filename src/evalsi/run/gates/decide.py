@@ -16,7 +16,8 @@ met, because it asks for a proof of quality; an undecided comparison counts as m
 
 from collections.abc import Callable, Mapping, Sequence
 
-from evalsi.compare.compare_runs import Comparison, compare_runs
+from evalsi.compare.compare_runs import compare_runs
+from evalsi.compare.comparison import Comparison
 from evalsi.compare.paired_metric import ComparePlan, PairedMetric
 from evalsi.core.errors import EvalsiError
 from evalsi.engine.summary import RECORD_ID, confidence_interval

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import msgspec
 from markupsafe import Markup
 
-from evalsi.compare.compare_runs import Flip
+from evalsi.compare.comparison import Flip
 from evalsi.core.content import text_of
 from evalsi.core.errors import EvalsiError, NotFoundError
 from evalsi.core.outward_words import outward_words
