@@ -11,6 +11,9 @@ RUN := $(UV) run --frozen --no-sync
 # Many tests wait: for a process that was killed, a lease, a server. Twice as many workers as processors use that time.
 PARALLEL = -n $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN)) --dist loadgroup
 
+# A slow test that fails is tried once more, and the summary names it: docs/decisions/0029-a-second-try.md
+SECOND_TRY = --reruns 1 --reruns-delay 5 -raR
+
 .PHONY: help setup demo test thorough grpo check quick format generate generated lint types changed-types layers clean
 
 help:  ## Show this list
@@ -29,7 +32,7 @@ demo: setup  ## Score a shipped dataset, print the table, write the report
 	$(RUN) bash examples/demo/run.sh
 
 test: setup  ## Every test, with the same generated inputs each time (`make quick` draws new ones)
-	$(RUN) pytest $(PARALLEL) --hypothesis-profile=ci
+	$(RUN) pytest $(PARALLEL) $(SECOND_TRY) --hypothesis-profile=ci
 
 thorough: setup  ## Every test, and those that repeat go on for long: many more kills, minutes of hammering
 	EVALSI_THOROUGH=1 $(RUN) pytest $(PARALLEL) --hypothesis-profile=quick

@@ -16,8 +16,17 @@ os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 settings.register_profile("quick", deadline=None)
 
 
+SLOW_FILES = Path(__file__).with_name("slow_files.txt").read_text(encoding="utf-8").splitlines()
+
+
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _keep_sharing_tests_together(items)
+    if config.getoption("reruns", None):
+        _try_only_slow_tests_again(items, config.rootpath)
+
+
+def _keep_sharing_tests_together(items: list[pytest.Item]) -> None:
     """Tests that share something made once for their file run on one process, or each process would make it again."""
     sharing = {item.path for item in items if isinstance(item, pytest.Function) and _shares_something(item)}
     for item in items:
@@ -28,6 +37,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _shares_something(item: pytest.Function) -> bool:
     fixtures = item._fixtureinfo.name2fixturedefs  # pytest tells nobody the scope of a fixture  # pyright: ignore[reportPrivateUsage]
     return any(found[-1].scope == "module" for found in fixtures.values())
+
+
+def _try_only_slow_tests_again(items: list[pytest.Item], root: Path) -> None:
+    """A test that only computes fails at once; one of processes, servers and time gets the second try that was asked for."""
+    slow_files = {root / file for file in SLOW_FILES}
+    for item in items:
+        if item.path not in slow_files and item.get_closest_marker("slow") is None:
+            item.add_marker(pytest.mark.flaky(reruns=0))
 
 
 @pytest.fixture
