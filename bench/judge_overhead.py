@@ -3,8 +3,9 @@
     python bench/judge_overhead.py [--rounds 5]
 
 Prints one JSON line per measurement: requests per second of wall time, CPU microseconds per question of this process, and
-at 100 ms latency the ratio to the ideal of ceil(questions / concurrency) x latency. The best of the rounds counts: other
-work on the machine only ever adds time.
+at 100 ms latency the ratio to the ideal of ceil(questions / concurrency) x latency. There the stand-in is the lean one, which
+leaves the processors to who is measured, and beside the judge stands a client that does nothing but send and wait: what the
+machine itself adds. The best of the rounds counts: other work on the machine only ever adds time.
 """
 
 import argparse
@@ -15,8 +16,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from evalsi.infra.models.endpoint import Access
 from evalsi.infra.models.openai import OpenAICompatibleModel
@@ -37,8 +39,12 @@ READ = label_reader(("CORRECT", "INCORRECT"))
 Ask = Callable[[int], Awaitable[object]]
 
 
-def stand_in(latency_s: float) -> tuple["subprocess.Popen[str]", str]:
-    command = [sys.executable, "-m", "evalsi.testing.stand_in_model", "--latency", str(latency_s)]
+EXACT_MODEL = [sys.executable, "-m", "evalsi.testing.stand_in_model"]
+LEAN_MODEL = [sys.executable, str(Path(__file__).with_name("lean_model.py")), "--reply", "Verdict: CORRECT"]
+
+
+def stand_in(latency_s: float, program: Sequence[str] = EXACT_MODEL) -> tuple["subprocess.Popen[str]", str]:
+    command = [*program, "--latency", str(latency_s)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     return process, process.stdout.readline().strip()
@@ -83,6 +89,23 @@ async def measure(url: str, make: Callable[[ChatModel], Ask], questions: int, co
         await model.close()
 
 
+async def measure_barely(url: str, questions: int, concurrency: int) -> tuple[float, float]:
+    """As `measure`, of a client that sends the same bytes each time and reads nothing of what it gets but its length."""
+    address = urlsplit(url)
+    body = b'{"model":"m","messages":[{"role":"user","content":"%b"}]}' % (b"x" * 1500)
+    head = f"POST {address.path}/chat/completions HTTP/1.1\r\nHost: {address.netloc}\r\nContent-Length: {len(body)}\r\n\r\n"
+    free: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+
+    async def ask(_number: int) -> None:
+        reader, writer = free.pop() if free else await asyncio.open_connection(address.hostname, address.port)
+        writer.write(head.encode() + body)
+        length = int((await reader.readuntil(b"\r\n\r\n")).partition(b"content-length: ")[2].split(b"\r\n")[0])
+        await reader.readexactly(length)
+        free.append((reader, writer))
+
+    return await spread(ask, questions, concurrency)
+
+
 def report(name: str, rounds: list[tuple[float, float]], questions: int, **more: float) -> None:
     wall_s, cpu_s = min(rounds)[0], min(cpu for _, cpu in rounds)
     found = {"questions": questions, "wall_s": wall_s, "per_s": questions / wall_s, "cpu_us": cpu_s / questions * 1e6}
@@ -114,20 +137,22 @@ def main() -> None:
     finally:
         process.terminate()
         process.wait()
-    process, url = stand_in(0.1)
+    process, url = stand_in(0.1, LEAN_MODEL)
     try:
         with tempfile.TemporaryDirectory() as folder:
             for concurrency in (64, 256):
                 questions = 500 if concurrency == 64 else 2560
                 ideal_s = math.ceil(questions / concurrency) * 0.1
-                found = []
+                judged, barely = [], []
                 for number in range(rounds):
                     cache = SqliteReplyCache(Path(folder) / f"{concurrency}-{number}.db")
                     make = lambda model: asking_a_judge(model, cache)  # noqa: E731, B023
-                    found.append(asyncio.run(measure(url, make, questions, concurrency)))
+                    judged.append(asyncio.run(measure(url, make, questions, concurrency)))
                     cache.close()
-                wall_s = min(found)[0]
-                report(f"judge, 100 ms x {concurrency}", found, questions, ideal_s=ideal_s, ratio=wall_s / ideal_s)
+                    barely.append(asyncio.run(measure_barely(url, questions, concurrency)))
+                for who, found in (("judge", judged), ("bare client", barely)):
+                    ratio = min(found)[0] / ideal_s
+                    report(f"{who}, 100 ms x {concurrency}", found, questions, ideal_s=ideal_s, ratio=ratio)
     finally:
         process.terminate()
         process.wait()

@@ -229,7 +229,10 @@ def numbered(passages: list[str]) -> str:
 
 def text_at(values: Mapping[str, Any], name: str) -> str:
     """The text of one value, by dotted name. Raises: MissingFieldError."""
-    found: Any = values
+    found: Any = values.get(name) if "." not in name else None
+    if isinstance(found, str):  # nearly always
+        return found
+    found = values
     for key in name.split("."):
         if isinstance(found, Content):
             found = found.json
@@ -244,17 +247,15 @@ def text_at(values: Mapping[str, Any], name: str) -> str:
 
 def fence_code(seed: str, texts: list[str]) -> str:
     """Twelve hexadecimal digits that none of the texts contains; a pure function of its arguments."""
-    state = hashlib.sha256(seed.encode())
+    hashed = [seed.encode()]
     for text in texts:
         body = text.encode("utf-8", "surrogatepass")
-        state.update(len(body).to_bytes(8, "big"))
-        state.update(body)
-    value = state.digest()
-    while True:
-        code = value[:6].hex()
-        if not any(code in text.lower() for text in texts if len(text) >= len(code)):
-            return code
+        hashed += (len(body).to_bytes(8, "big"), body)
+    value = hashlib.sha256(b"".join(hashed)).digest()
+    lower = "\n".join(texts).lower()
+    while (code := value[:6].hex()) in lower:
         value = hashlib.sha256(value).digest()
+    return code
 
 
 def enclose(name: str, text: str) -> str:
