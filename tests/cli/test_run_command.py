@@ -357,13 +357,23 @@ def test_why_nothing_was_scored_is_said_in_the_words_of_a_record(cli: Cli, folde
     assert "the index is empty" in ended.err
 
 
-@pytest.mark.parametrize(("flags", "field"), [((), "reference"), (("--dry-run",), "reference"), ((), "input")])
+MODEL = {"connector": "openai-compatible", "base_url": "http://127.0.0.1:9/v1", "model": "m"}
+AGENT = {"agent": {"http": {"url": "http://127.0.0.1:9/ask"}}}
+PYTHON = {"python": "target.py:answer"}
+PROGRAM = {"command": {"argv": ["sh", "-c", "echo called >> asked.txt; cat"]}}
+ECHO = {"command": {"argv": ["sh", "-c", "echo called >> asked.txt", "{{ input }}"], "stdin": "none"}}
+
+
+@pytest.mark.parametrize("flags", [(), ("--dry-run",)])
+@pytest.mark.parametrize(
+    ("target", "field"),
+    [(PYTHON, "reference"), *((each, "input") for each in (PYTHON, PROGRAM, ECHO, MODEL, AGENT))],
+)
 def test_a_field_that_no_record_has_is_refused_before_anybody_is_asked(
-    cli: Cli, folder: Path, flags: tuple[str, ...], field: str
+    cli: Cli, folder: Path, flags: tuple[str, ...], target: dict[str, Any], field: str
 ) -> None:
     other = {"input": "question", "reference": "expected"}[field]
-    target = {"connector": "openai-compatible", "base_url": "http://127.0.0.1:9/v1", "model": "m"}
-    path = write_run(folder, evaluators=["contains"], target=target if field == "input" else None)
+    path = write_run(folder, evaluators=["contains"], target=target)
     cases = folder / "cases.jsonl"
     cases.write_text(cases.read_text().replace(f'"{field}"', f'"{other}"'))
     ended = cli("run", "-f", str(path), *flags)
@@ -371,6 +381,45 @@ def test_a_field_that_no_record_has_is_refused_before_anybody_is_asked(
     assert f"none of the 10 records has a{'n' if field == 'input' else ''} {field}" in ended.err
     assert f"other columns are {other}, topic; write mapping: {{{field}: {other}}} under spec.dataset" in ended.err
     assert asked(folder) == []
+
+
+def test_a_column_that_a_template_names_and_no_record_has_is_refused_with_the_nearest(cli: Cli, folder: Path) -> None:
+    target = PYTHON | {"messages": [{"role": "user", "content": "{{ metadata.topik }}: {{ input }}"}]}
+    (folder / "as_text.py").write_text("def answer(messages):\n    return 'x'\n")
+    path = write_run(folder, target=target | {"python": "as_text.py:answer"})
+    ended = cli("run", "-f", str(path))
+    assert ended.status == 2
+    assert "none of the 10 records has metadata.topik, which the target must have" in ended.err
+    assert "write mapping: {metadata.topik: topic}" in ended.err
+    assert cli("run", "-f", str(path), "--set", "spec.dataset.mapping={'metadata.topik': topic}").status == 0
+
+
+def test_what_can_be_answered_without_an_input_is_asked(cli: Cli, folder: Path) -> None:
+    write_run(folder)
+    cases = folder / "cases.jsonl"
+    cases.write_text(cases.read_text().replace('"input"', '"question"'))
+    (folder / "of_record.py").write_text("def answer(record):\n    return record.metadata['question'].split()[-1]\n")
+    program = {"argv": ["sh", "-c", "cat > /dev/null; echo 7"], "stdin": "json"}
+    for target in ({"python": "of_record.py:answer"}, {"command": program}):
+        path = folder / "other.json"
+        run = json.loads((folder / "run.json").read_text())
+        run["spec"]["target"] = target
+        path.write_text(json.dumps(run))
+        ended = cli("run", "-f", str(path))
+        assert ended.status == 0, ended.err
+
+
+@pytest.mark.parametrize("target", [None, {"connector": "none"}])
+def test_answers_that_nobody_gives_must_be_in_the_dataset(
+    cli: Cli, folder: Path, target: dict[str, Any] | None
+) -> None:
+    path = write_run(folder)
+    run = json.loads(path.read_text())
+    del run["spec"]["target"]
+    path.write_text(json.dumps(run | {"spec": run["spec"] | ({"target": target} if target else {})}))
+    ended = cli("run", "-f", str(path))
+    assert ended.status == 2
+    assert "none of the 10 records has an output, which" in ended.err
 
 
 def test_rows_that_are_partly_without_a_field_are_skipped(cli: Cli, folder: Path) -> None:

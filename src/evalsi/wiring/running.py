@@ -150,7 +150,12 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
     if answers is not None and spec.dataset is None:
         dataset = open_dataset(answers.records)
     if answers is None:
-        _refuse_what_no_record_has(dataset, dataset_options, panel, document)
+        refuse_missing_fields(
+            dataset,
+            needed_fields(panel.evaluators, target),
+            is_chosen=bool(dataset_options.limit or dataset_options.sample or dataset_options.where),
+            where=document.where("spec.dataset"),
+        )
     circumstances = _circumstances(document, settings, options, judges.manifests())
     if replayed:
         circumstances = replace(circumstances, labels={**circumstances.labels, REPLAY_OF: replayed})
@@ -468,16 +473,6 @@ def _refuse_what_nobody_gives(target: Target, panel: Panel, document: RunDocumen
                 where=document.where("spec.evaluators"),
                 hint="give spec.target.agent.http.trajectory_path where its answers hold them, or leave the evaluator out",
             )
-
-
-def _refuse_what_no_record_has(dataset: Dataset, options: DatasetOptions, panel: Panel, document: RunDocument) -> None:
-    """Raises InvalidSpecError: an evaluator or the target needs a field that no record has; a column was not mapped."""
-    refuse_missing_fields(
-        dataset,
-        needed_fields(panel.evaluators, document.spec.target),
-        is_chosen=bool(options.limit or options.sample or options.where),
-        where=document.where("spec.dataset"),
-    )
 
 
 def _refuse_unknown_price(
