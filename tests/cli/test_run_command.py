@@ -266,6 +266,24 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
     monkeypatch.setattr("evalsi.cli.progress.StopSwitch.is_on", is_on)
 
 
+def test_a_list_counts_the_answers_that_a_stopped_run_has_kept(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extra = [{"id": f"more{n}", "input": f"say more{n}", "reference": f"more{n}"} for n in range(100)]
+    path = write_run(folder, extra=extra)
+    with monkeypatch.context() as stopped:
+        stop_after(stopped, 20)
+        assert cli("run", "-f", str(path), "--concurrency", "4").status == 130
+    done = len(asked(folder))
+    assert 0 < done < 110
+    (row,) = listed(cli)
+    assert (row["status"], row["rows"], row["total"]) == ("interrupted", done, 110)
+    assert f" {done}/110 " in cli("runs", "list").out
+    assert f"{done}/110" in cli("runs", "watch").err
+    assert cli("runs", "resume", "latest").status == 0
+    assert " 110 " in cli("runs", "list").out
+
+
 def test_other_evaluators_grade_the_same_answers_and_nobody_is_asked(cli: Cli, folder: Path) -> None:
     crash = [{"id": "c", "input": "crash", "reference": "x"}]
     assert cli("run", "-f", str(write_run(folder, extra=crash, trials=2))).status == 0
