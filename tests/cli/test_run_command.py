@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from evalsi.score.request import JudgeChoice
+from evalsi.settings import Settings
+from evalsi.wiring.judging import with_defaults
 from tests.case_files import CASES, case
 from tests.cli.run_folder import asked, write_run
 from tests.command_line import Ended, evalsi_here
@@ -452,7 +455,11 @@ def test_rows_that_are_partly_without_a_field_are_skipped(cli: Cli, folder: Path
     ("spec", "flags", "said"),
     [
         ({}, (), "correctness asks a judge and none was named"),
-        ({"judge": "house"}, (), "there is none called 'house'; under spec, write judge: PROVIDER/MODEL"),
+        (
+            {"judge": "house"},
+            (),
+            "spec.judge: there is no judge called 'house'; under spec, write judge: PROVIDER/MODEL",
+        ),
         ({"judge": {"provider": "anthropic"}}, (), "judges: {house: {provider: openai-compatible"),
         ({}, ("--judge-base-url", "http://127.0.0.1:9/v1"), "the flags name no whole judge; add --judge-provider"),
         ({}, ("--judge-provider", "anthropic"), "the flags name no whole judge; add --judge-model"),
@@ -466,3 +473,39 @@ def test_a_judge_that_is_not_whole_is_refused_with_what_to_write(
     assert said in ended.err
     assert "command-line" not in ended.err
     assert asked(folder) == []
+
+
+@pytest.mark.parametrize("judges", [{}, {"house": {"provider": "openai-compatible", "model": "m"}}])
+@pytest.mark.parametrize("place", ["spec.judge", "spec.evaluators[0].judge"])
+def test_a_judge_that_is_nowhere_is_refused_also_where_the_environment_has_one(
+    cli: Cli, folder: Path, judges: dict[str, Any], place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("PROVIDER", "openai-compatible"), ("MODEL", "usual"), ("BASE_URL", "http://127.0.0.1:9/v1")):
+        monkeypatch.setenv(f"EVALSI_JUDGE_{name}", value)
+    own = {"judge": "huose"} if place == "spec.evaluators[0].judge" else {}
+    main = {} if own else {"judge": "huose"}
+    spec = {**main, **({"judges": judges} if judges else {}), "evaluators": [{"ref": "correctness", **own}]}
+    path = write_run(folder, **spec)
+    ended = cli("run", "-f", str(path))
+    assert ended.status == 2
+    column = path.read_text().index('"huose"') + 1
+    assert f"run.json:1:{column}: {place}" in ended.err
+    assert ("did you mean 'house'?" if judges else "write judge: PROVIDER/MODEL") in ended.err
+    assert asked(folder) == []
+
+
+def test_the_judge_of_the_environment_says_nothing_about_one_of_another_provider(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = {"PROVIDER": "openai-compatible", "MODEL": "usual", "BASE_URL": "http://127.0.0.1:9/v1", "EFFORT": "low"}
+    for name, value in usual.items():
+        monkeypatch.setenv(f"EVALSI_JUDGE_{name}", value)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-key")
+    other = JudgeChoice(provider="anthropic", model="other")
+    settings = Settings.from_environment()
+    assert with_defaults(other, settings) == other
+    assert with_defaults(JudgeChoice(model="mine"), settings).base_url == usual["BASE_URL"]
+    path = write_run(folder, evaluators=["correctness"])
+    ended = cli("run", "-f", str(path), "--judge-provider", "anthropic")
+    assert (ended.status, asked(folder)) == (2, [])
+    assert "the flags name no whole judge; add --judge-model" in ended.err
