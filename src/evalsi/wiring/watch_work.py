@@ -4,7 +4,7 @@ Its own module because only workers evaluate: a server reads and applies policie
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -159,9 +159,10 @@ class Armory:
         if sandbox is not None:
             self._lent.append(sandbox)
         judges: dict[str, ModelJudge] = {}
-        usual = policy.judge or self.server.default_judge
+        default = self.server.default_judge
+        usual = policy.judge or (default if default in rights.judges else "")
         for name in judges_of(checked, usual):
-            judge = self._judge(rights.judges.get(name), settings)
+            judge = self._judge(name, rights.judges, settings)
             if judge is not None:
                 judges[name] = judge
         contexts = {name: EvalContext(judge=judge, sandbox=sandbox) for name, judge in judges.items()}
@@ -189,11 +190,11 @@ class Armory:
         for each in self._lent:
             await each.close()
 
-    def _judge(self, spec: JudgeSpec | None, settings: Settings) -> ModelJudge | None:
+    def _judge(self, name: str, judges: Mapping[str, JudgeSpec], settings: Settings) -> ModelJudge | None:
         """The judge of a name; None where there is none, which binding says better."""
-        if spec is not None:
-            return make_judge(judge_choice(spec), settings, use_cache=not self.server.worker.no_cache)
-        if settings.judge.provider or settings.judge.model:
+        if name in judges:
+            return make_judge(judge_choice(judges[name]), settings, use_cache=not self.server.worker.no_cache)
+        if not name and (settings.judge.provider or settings.judge.model):
             return make_judge(JudgeChoice(), settings, use_cache=not self.server.worker.no_cache)
         return None
 
