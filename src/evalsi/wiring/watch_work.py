@@ -20,7 +20,8 @@ from evalsi.infra.webhooks import WebhookSender
 from evalsi.judges.judge import ModelJudge
 from evalsi.judges.spend_so_far import SpendSoFar
 from evalsi.ports.closable import Closable
-from evalsi.ports.policy_store import DaySpent
+from evalsi.ports.notice_sender import NoticeSender, Sent
+from evalsi.ports.policy_store import DaySpent, Delivery
 from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_queue import TokenQuota
 from evalsi.schema import DatasetVersion, DatasetVersionContent, EvaluatorRef, JudgeSpec
@@ -36,7 +37,7 @@ from evalsi.watch.policy_book import ArmedPolicy, PolicyBook
 from evalsi.watch.redaction import redactor_of
 from evalsi.watch.watch_tools import WatchTools
 from evalsi.watch.watch_traffic import watch_traffic
-from evalsi.wiring.accounts import RunNews, RunSpent
+from evalsi.wiring.accounts import NoticeTried, RunSpent, WorkNews
 from evalsi.wiring.judge_tokens import JudgeTokens
 from evalsi.wiring.judging import judge_choice, make_judge
 from evalsi.wiring.lending import lent_sandbox
@@ -52,13 +53,13 @@ async def watch(
     order: WatchWorkerOrder,
     settings: Settings,
     stopped: threading.Event,
-    tell: Callable[[RunNews], None] = lambda _news: None,
+    tell: Callable[[WorkNews], None] = lambda _news: None,
     ends_after_s: float | None = None,
 ) -> None:
     """Watches traffic until it is stopped. Raises: StoreError: a store cannot be opened.
 
     Args:
-        tell: Takes news of what judges used, for the totals of the server.
+        tell: Takes news of what judges used and of messages that were sent, for the totals of the server.
         ends_after_s: It also ends when it had nothing to do for so long.
     """
     server = order.runs.server
@@ -83,7 +84,7 @@ async def watch(
         most_open=server.otlp.max_traces,
         lease_s=order.lease_s,
     )
-    sender = WebhookSender(
+    webhooks = WebhookSender(
         fence=fence_of(server),
         secret=lambda project, variable: secret_of(server, settings, project, variable),
         clock=clock,
@@ -93,7 +94,7 @@ async def watch(
     try:
         await watch_traffic(
             tools,
-            sender,
+            CountedSender(webhooks, tell),
             stopped,
             outbox=SqlScoreOutbox(policies.database),
             plans=plans,
@@ -134,6 +135,19 @@ def secret_of(server: ServerSettings, settings: Settings, project: str, variable
             hint="the operator grants it: credentials.grants in evalsi.yaml",
         )
     return settings.secret(variable)
+
+
+@dataclass(frozen=True)
+class CountedSender:
+    """Implements `NoticeSender` by another one, and tells how each attempt ended."""
+
+    sender: NoticeSender
+    tell: Callable[[WorkNews], None]
+
+    async def send(self, delivery: Delivery) -> Sent:
+        sent = await self.sender.send(delivery)
+        self.tell(NoticeTried("delivered" if sent.delivered else "failed"))
+        return sent
 
 
 @dataclass
