@@ -46,7 +46,7 @@ class RunMeasures(Collector):
 
 
 class SpentMeasures(Collector):
-    """Tokens, money and the judge cache, by project; and messages of policies that were sent."""
+    """Tokens, money and the judge cache, by project; and what watch workers tell."""
 
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
@@ -76,3 +76,8 @@ class SpentMeasures(Collector):
                 cache.add_metric([each.project, "hit"], each.cached)
                 cache.add_metric([each.project, "miss"], each.asked)
         yield from (tokens, cost, cache, tried)
+        yield CounterMetricFamily(
+            "evalsi_traces_damaged",
+            "Traces that could not be read, or not all of them; they bear the label evalsi.damaged.",
+            self._accounts.damaged(),
+        )

@@ -32,7 +32,11 @@ class NoticeTried(msgspec.Struct, frozen=True, tag="notice"):
     """delivered or failed."""
 
 
-WorkNews = RunEnded | RunSpent | NoticeTried
+class TraceDamaged(msgspec.Struct, frozen=True, tag="damaged"):
+    """A trace cannot be read, or not all of it."""
+
+
+WorkNews = RunEnded | RunSpent | NoticeTried | TraceDamaged
 _NEWS = msgspec.json.Decoder(WorkNews)
 
 
@@ -42,6 +46,7 @@ class Accounts:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._ended: Counter[str] = Counter()
+        self._damaged = 0
         self._tried: Counter[str] = Counter({"delivered": 0, "failed": 0})
         self._spent: dict[tuple[str, str], Spent] = {}
 
@@ -58,6 +63,9 @@ class Accounts:
             case NoticeTried():
                 with self._lock:
                     self._tried[news.outcome] += 1
+            case TraceDamaged():
+                with self._lock:
+                    self._damaged += 1
             case RunSpent():
                 self.add(news.spent)
 
@@ -86,6 +94,10 @@ class Accounts:
         """How many attempts to deliver a message of a policy ended in each way."""
         with self._lock:
             return dict(self._tried)
+
+    def damaged(self) -> int:
+        """How many traces could not be read, or not all of them."""
+        return self._damaged
 
     def spent(self) -> list[Spent]:
         """Totals by project and role."""

@@ -37,7 +37,7 @@ from evalsi.watch.policy_book import ArmedPolicy, PolicyBook
 from evalsi.watch.redaction import redactor_of
 from evalsi.watch.watch_tools import WatchTools
 from evalsi.watch.watch_traffic import watch_traffic
-from evalsi.wiring.accounts import NoticeTried, RunSpent, WorkNews
+from evalsi.wiring.accounts import NoticeTried, RunSpent, TraceDamaged, WorkNews
 from evalsi.wiring.judge_tokens import JudgeTokens
 from evalsi.wiring.judging import judge_choice, make_judge
 from evalsi.wiring.lending import lent_sandbox
@@ -59,7 +59,7 @@ async def watch(
     """Watches traffic until it is stopped. Raises: StoreError: a store cannot be opened.
 
     Args:
-        tell: Takes news of what judges used and of messages that were sent, for the totals of the server.
+        tell: Takes news of what judges used, of messages that were sent and of damage, for the totals of the server.
         ends_after_s: It also ends when it had nothing to do for so long.
     """
     server = order.runs.server
@@ -81,6 +81,7 @@ async def watch(
             clock=clock,
             quota=lambda project: order.runs.quotas.get(project) or order.runs.quotas.get("", TokenQuota()),
         ),
+        tell_damaged=lambda: tell(TraceDamaged()),
         most_open=server.otlp.max_traces,
         lease_s=order.lease_s,
     )
