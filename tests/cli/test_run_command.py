@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from evalsi.score.request import JudgeChoice
+from evalsi.settings import Settings
+from evalsi.wiring.judging import with_defaults
 from tests.case_files import CASES, case
 from tests.cli.run_folder import asked, write_run
 from tests.command_line import Ended, evalsi_here
@@ -266,6 +269,24 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
     monkeypatch.setattr("evalsi.cli.progress.StopSwitch.is_on", is_on)
 
 
+def test_a_list_counts_the_answers_that_a_stopped_run_has_kept(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extra = [{"id": f"more{n}", "input": f"say more{n}", "reference": f"more{n}"} for n in range(100)]
+    path = write_run(folder, extra=extra)
+    with monkeypatch.context() as stopped:
+        stop_after(stopped, 20)
+        assert cli("run", "-f", str(path), "--concurrency", "4").status == 130
+    done = len(asked(folder))
+    assert 0 < done < 110
+    (row,) = listed(cli)
+    assert (row["status"], row["rows"], row["total"]) == ("interrupted", done, 110)
+    assert f" {done}/110 " in cli("runs", "list").out
+    assert f"{done}/110" in cli("runs", "watch").err
+    assert cli("runs", "resume", "latest").status == 0
+    assert " 110 " in cli("runs", "list").out
+
+
 def test_other_evaluators_grade_the_same_answers_and_nobody_is_asked(cli: Cli, folder: Path) -> None:
     crash = [{"id": "c", "input": "crash", "reference": "x"}]
     assert cli("run", "-f", str(write_run(folder, extra=crash, trials=2))).status == 0
@@ -357,13 +378,23 @@ def test_why_nothing_was_scored_is_said_in_the_words_of_a_record(cli: Cli, folde
     assert "the index is empty" in ended.err
 
 
-@pytest.mark.parametrize(("flags", "field"), [((), "reference"), (("--dry-run",), "reference"), ((), "input")])
+MODEL = {"connector": "openai-compatible", "base_url": "http://127.0.0.1:9/v1", "model": "m"}
+AGENT = {"agent": {"http": {"url": "http://127.0.0.1:9/ask"}}}
+PYTHON = {"python": "target.py:answer"}
+PROGRAM = {"command": {"argv": ["sh", "-c", "echo called >> asked.txt; cat"]}}
+ECHO = {"command": {"argv": ["sh", "-c", "echo called >> asked.txt", "{{ input }}"], "stdin": "none"}}
+
+
+@pytest.mark.parametrize("flags", [(), ("--dry-run",)])
+@pytest.mark.parametrize(
+    ("target", "field"),
+    [(PYTHON, "reference"), *((each, "input") for each in (PYTHON, PROGRAM, ECHO, MODEL, AGENT))],
+)
 def test_a_field_that_no_record_has_is_refused_before_anybody_is_asked(
-    cli: Cli, folder: Path, flags: tuple[str, ...], field: str
+    cli: Cli, folder: Path, flags: tuple[str, ...], target: dict[str, Any], field: str
 ) -> None:
     other = {"input": "question", "reference": "expected"}[field]
-    target = {"connector": "openai-compatible", "base_url": "http://127.0.0.1:9/v1", "model": "m"}
-    path = write_run(folder, evaluators=["contains"], target=target if field == "input" else None)
+    path = write_run(folder, evaluators=["contains"], target=target)
     cases = folder / "cases.jsonl"
     cases.write_text(cases.read_text().replace(f'"{field}"', f'"{other}"'))
     ended = cli("run", "-f", str(path), *flags)
@@ -371,6 +402,45 @@ def test_a_field_that_no_record_has_is_refused_before_anybody_is_asked(
     assert f"none of the 10 records has a{'n' if field == 'input' else ''} {field}" in ended.err
     assert f"other columns are {other}, topic; write mapping: {{{field}: {other}}} under spec.dataset" in ended.err
     assert asked(folder) == []
+
+
+def test_a_column_that_a_template_names_and_no_record_has_is_refused_with_the_nearest(cli: Cli, folder: Path) -> None:
+    target = PYTHON | {"messages": [{"role": "user", "content": "{{ metadata.topik }}: {{ input }}"}]}
+    (folder / "as_text.py").write_text("def answer(messages):\n    return 'x'\n")
+    path = write_run(folder, target=target | {"python": "as_text.py:answer"})
+    ended = cli("run", "-f", str(path))
+    assert ended.status == 2
+    assert "none of the 10 records has metadata.topik, which the target must have" in ended.err
+    assert "write mapping: {metadata.topik: topic}" in ended.err
+    assert cli("run", "-f", str(path), "--set", "spec.dataset.mapping={'metadata.topik': topic}").status == 0
+
+
+def test_what_can_be_answered_without_an_input_is_asked(cli: Cli, folder: Path) -> None:
+    write_run(folder)
+    cases = folder / "cases.jsonl"
+    cases.write_text(cases.read_text().replace('"input"', '"question"'))
+    (folder / "of_record.py").write_text("def answer(record):\n    return record.metadata['question'].split()[-1]\n")
+    program = {"argv": ["sh", "-c", "cat > /dev/null; echo 7"], "stdin": "json"}
+    for target in ({"python": "of_record.py:answer"}, {"command": program}):
+        path = folder / "other.json"
+        run = json.loads((folder / "run.json").read_text())
+        run["spec"]["target"] = target
+        path.write_text(json.dumps(run))
+        ended = cli("run", "-f", str(path))
+        assert ended.status == 0, ended.err
+
+
+@pytest.mark.parametrize("target", [None, {"connector": "none"}])
+def test_answers_that_nobody_gives_must_be_in_the_dataset(
+    cli: Cli, folder: Path, target: dict[str, Any] | None
+) -> None:
+    path = write_run(folder)
+    run = json.loads(path.read_text())
+    del run["spec"]["target"]
+    path.write_text(json.dumps(run | {"spec": run["spec"] | ({"target": target} if target else {})}))
+    ended = cli("run", "-f", str(path))
+    assert ended.status == 2
+    assert "none of the 10 records has an output, which" in ended.err
 
 
 def test_rows_that_are_partly_without_a_field_are_skipped(cli: Cli, folder: Path) -> None:
@@ -385,7 +455,11 @@ def test_rows_that_are_partly_without_a_field_are_skipped(cli: Cli, folder: Path
     ("spec", "flags", "said"),
     [
         ({}, (), "correctness asks a judge and none was named"),
-        ({"judge": "house"}, (), "there is none called 'house'; under spec, write judge: PROVIDER/MODEL"),
+        (
+            {"judge": "house"},
+            (),
+            "spec.judge: there is no judge called 'house'; under spec, write judge: PROVIDER/MODEL",
+        ),
         ({"judge": {"provider": "anthropic"}}, (), "judges: {house: {provider: openai-compatible"),
         ({}, ("--judge-base-url", "http://127.0.0.1:9/v1"), "the flags name no whole judge; add --judge-provider"),
         ({}, ("--judge-provider", "anthropic"), "the flags name no whole judge; add --judge-model"),
@@ -399,3 +473,39 @@ def test_a_judge_that_is_not_whole_is_refused_with_what_to_write(
     assert said in ended.err
     assert "command-line" not in ended.err
     assert asked(folder) == []
+
+
+@pytest.mark.parametrize("judges", [{}, {"house": {"provider": "openai-compatible", "model": "m"}}])
+@pytest.mark.parametrize("place", ["spec.judge", "spec.evaluators[0].judge"])
+def test_a_judge_that_is_nowhere_is_refused_also_where_the_environment_has_one(
+    cli: Cli, folder: Path, judges: dict[str, Any], place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("PROVIDER", "openai-compatible"), ("MODEL", "usual"), ("BASE_URL", "http://127.0.0.1:9/v1")):
+        monkeypatch.setenv(f"EVALSI_JUDGE_{name}", value)
+    own = {"judge": "huose"} if place == "spec.evaluators[0].judge" else {}
+    main = {} if own else {"judge": "huose"}
+    spec = {**main, **({"judges": judges} if judges else {}), "evaluators": [{"ref": "correctness", **own}]}
+    path = write_run(folder, **spec)
+    ended = cli("run", "-f", str(path))
+    assert ended.status == 2
+    column = path.read_text().index('"huose"') + 1
+    assert f"run.json:1:{column}: {place}" in ended.err
+    assert ("did you mean 'house'?" if judges else "write judge: PROVIDER/MODEL") in ended.err
+    assert asked(folder) == []
+
+
+def test_the_judge_of_the_environment_says_nothing_about_one_of_another_provider(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = {"PROVIDER": "openai-compatible", "MODEL": "usual", "BASE_URL": "http://127.0.0.1:9/v1", "EFFORT": "low"}
+    for name, value in usual.items():
+        monkeypatch.setenv(f"EVALSI_JUDGE_{name}", value)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-key")
+    other = JudgeChoice(provider="anthropic", model="other")
+    settings = Settings.from_environment()
+    assert with_defaults(other, settings) == other
+    assert with_defaults(JudgeChoice(model="mine"), settings).base_url == usual["BASE_URL"]
+    path = write_run(folder, evaluators=["correctness"])
+    ended = cli("run", "-f", str(path), "--judge-provider", "anthropic")
+    assert (ended.status, asked(folder)) == (2, [])
+    assert "the flags name no whole judge; add --judge-model" in ended.err

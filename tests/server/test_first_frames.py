@@ -52,6 +52,23 @@ def test_the_content_type_of_the_first_call_decides_however_it_is_cut(
     assert read(before + call(kind, cut=cut, padding=padding, priority=priority), cuts) == wanted
 
 
+@given(pings=st.lists(st.binary(min_size=8, max_size=8), max_size=4), cuts=st.lists(st.integers(0, 200), max_size=6))
+def test_a_ping_is_answered_and_says_nothing_about_who_is_called(pings: list[bytes], cuts: list[int]) -> None:
+    around = [SETTINGS, frame(16, 0, b"\0\0\0\0u=1", 0), call(b"application/json", cut=5, padding=0, priority=False)]
+    asked = b"".join(frame(6, 0, ping, 0) for ping in pings)
+    frames = FirstFrames(PREFACE)
+    sent = around[0] + asked + around[1] + asked + around[2]
+    places = [0, *sorted({min(cut, len(sent)) for cut in cuts}), len(sent)]
+    answered, speaker = b"", None
+    for begin, end in pairwise(places):
+        frames.add(sent[begin:end])
+        speaker = speaker or frames.speaker()
+        answered += frames.answers()
+    assert speaker == "http"
+    assert answered == b"".join(frame(6, 1, ping, 0) for ping in [*pings, *pings])
+    assert bytes(frames.received) == PREFACE + b"".join(around)
+
+
 @given(sent=st.binary(max_size=300), cuts=st.lists(st.integers(0, 300), max_size=4))
 def test_whatever_else_is_sent_is_left_to_somebody_and_does_no_harm(sent: bytes, cuts: list[int]) -> None:
     assert read(sent, cuts) in (None, "grpc", "http")

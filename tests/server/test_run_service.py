@@ -326,7 +326,9 @@ def test_what_went_wrong_becomes_a_dataset(served: ServedRuns, service: RunServi
     answer = asyncio.run(service.promote_results(request, CALLER))
     assert (answer.promoted, answer.path) == (50, "promoted/default/failures.jsonl")
     assert asyncio.run(service.promote_results(request, CALLER)).promoted == 0
-    again = finished(service, spec(dataset=DatasetSource(path=answer.path)))
+    # Cases are kept without the answers that were wrong.
+    assert "has an output" in finished(service, spec(dataset=DatasetSource(path=answer.path))).error
+    again = finished(service, spec(dataset=DatasetSource(path=answer.path, mapping={"output": "input"})))
     assert again.records == 50
     with pytest.raises(InvalidSpecError):
         asyncio.run(service.promote_results(PromoteResultsRequest(run_id=run.id, dataset="../up"), CALLER))

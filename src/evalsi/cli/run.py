@@ -171,7 +171,8 @@ def _judge_overrides(flags: dict[str, Any], settings: Any) -> list[str]:
     if not given:
         return []
     usual = {"provider": settings.judge.provider, "model": settings.judge.model}
-    given = {field: value for field, value in usual.items() if value} | given
+    if given.get("provider") in (None, settings.judge.provider):
+        given = {field: value for field, value in usual.items() if value} | given
     lacking = next((field for field in _needed_for(given.get("provider")) if field not in given), None)
     if lacking is not None:
         raise UsageError("the flags name no whole judge", hint=f"add --judge-{lacking}")

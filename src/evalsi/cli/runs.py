@@ -60,7 +60,7 @@ def list_runs(limit: int, labels: tuple[str, ...], output_format: str) -> None:
             row.created_at[:16].replace("T", " "),
             row.status,
             row.verdict or "–",
-            f"{row.rows:,}",
+            f"{row.rows:,}/{row.total:,}" if row.total else f"{row.rows:,}",
             row.name,
             row.headline,
         )

@@ -11,6 +11,7 @@ _STATUS = {
     RunStatus.CANCELLED: "interrupted",
 }
 """The store's word for each status; what is not listed is an error."""
+_NOT_OVER = (RunStatus.PENDING, RunStatus.RUNNING, RunStatus.CANCELLED, RunStatus.ERROR)
 UNDER_WAY = ("waiting", "running")
 
 
@@ -25,6 +26,7 @@ def run_row(run: Run) -> RunRow:
         dataset_digest=f"sha256:{run.dataset_sha256}" if run.dataset_sha256 else "",
         fingerprint="",
         rows=run.progress.done if run.progress is not None else 0,
+        total=run.progress.total if run.progress is not None and run.status in _NOT_OVER else 0,
         labels=run.labels,
         headline=_headline_of(run),
         verdict=_verdict_of(run),

@@ -47,7 +47,10 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     fingerprint: str
     """Digest of everything that decides the results: a second run with the same one continues an interrupted run."""
     rows: int
-    """Records stored so far, counted by the store."""
+    """Records stored so far, counted by the store. In lists for people, of a run that is not over, also those that are
+    only answered."""
+    total: int = 0
+    """How many it is to have, in such lists; else 0."""
     labels: dict[str, str]
     headline: str
     """The first metric with its interval, for lists; `NOTHING_SCORED` where a run ended and has none."""

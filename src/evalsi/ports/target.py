@@ -82,6 +82,11 @@ class Target(Protocol):
         """Names out of `CAPABILITIES`."""
         ...
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """What of a record no question can be made without: names of fields, or `metadata.NAME`."""
+        ...
+
     async def check(self) -> str:
         """Looks, within five seconds and without spending anything, whether there is anybody to ask.
 

@@ -140,7 +140,8 @@ class TraceStore(Protocol):
         ...
 
     def spans(self, project: str, trace_id: str) -> Sequence[bytes]:
-        """The bodies of a trace's parts, in order of arrival; a span that was sent twice may be in two of them.
+        """The bodies of a trace's parts, in order of arrival; a span that was sent twice may be in two of them. In place of
+        one that is damaged comes `traces.stored_spans.DAMAGED_BODY`.
 
         Raises: NotFoundError: there is no such trace.
         """

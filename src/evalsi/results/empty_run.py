@@ -44,7 +44,8 @@ def refuse_empty_run(library: RunLibrary, row: RunRow, reference: str, need: Nee
 
 def _has(library: RunLibrary, row: RunRow, need: Need) -> bool:
     if need == "records" or not row.rows:
-        return row.rows > 0
+        # Of one that was stopped a server counts answers that are not graded yet.
+        return row.rows > 0 and (row.status == "succeeded" or library.open(row.id).count_records() > 0)
     # The headline is of means alone: a run of labels has none, and is looked at.
     if row.headline not in ("", NOTHING_SCORED):
         return True

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from evalsi.engine.summary import SummaryBuilder, SummaryPlan
 from evalsi.ports.run_store import RunStore, Segment
+from evalsi.results.run_reach import reach_of
 from evalsi.results.stored_rows import WHOLE, rows_of
 from evalsi.results.trial_tally import TrialTally
 from evalsi.schema import BoundRunEvaluator, CiMethod, MetricSpec, MetricSummary, RunManifest, Scope
@@ -104,10 +105,8 @@ class StoredProgress:
     def __init__(self, store: RunStore, run_id: str) -> None:
         self.run_id = run_id
         self._store = store
-        manifest = store.manifest(run_id)
-        records = manifest.dataset.records if manifest.dataset is not None else 0
-        self._total = records * max(1, manifest.trials)
-        self._summary = RunSummary(manifest)
+        self._manifest = store.manifest(run_id)
+        self._summary = RunSummary(self._manifest)
         self._taken: set[int] = set()
 
     def look(self) -> Seen:
@@ -117,4 +116,5 @@ class StoredProgress:
             if index not in self._taken:
                 self._taken.add(index)
                 self._summary.add(self._store.segment(self.run_id, index))
-        return Seen(row.status, row.rows, self._total, self._summary.headline())
+        done, total = reach_of(self._store, row, self._manifest)
+        return Seen(row.status, done, total, self._summary.headline())

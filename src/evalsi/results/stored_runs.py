@@ -5,10 +5,13 @@ import signal
 import time
 from collections.abc import Iterator, Mapping
 
+import msgspec
+
 from evalsi.core.errors import UsageError
 from evalsi.ports.run_store import RunRow, RunStore
 from evalsi.results.graded_run import GradedRun, stored_run
 from evalsi.results.rebuilt_summaries import Seen, StoredProgress
+from evalsi.results.run_reach import reach_of
 
 
 class StoredRuns:
@@ -19,7 +22,7 @@ class StoredRuns:
 
     def runs(self, *, labels: Mapping[str, str], name: str = "", limit: int | None = None) -> list[RunRow]:
         fitting = (row for row in self._store.runs() if labels.items() <= row.labels.items())
-        return [row for row in fitting if name in ("", row.name)][:limit]
+        return [self._with_reach(row) for row in [row for row in fitting if name in ("", row.name)][:limit]]
 
     def find(self, reference: str) -> RunRow:
         return self._store.find(reference)
@@ -50,6 +53,12 @@ class StoredRuns:
             )
         os.kill(writer.pid, signal.SIGINT)
         return f"asked process {writer.pid} to stop"
+
+    def _with_reach(self, row: RunRow) -> RunRow:
+        if row.status == "succeeded":
+            return row
+        done, total = reach_of(self._store, row, self._store.manifest(row.id))
+        return msgspec.structs.replace(row, rows=done, total=total)
 
     def delete(self, run_id: str) -> None:
         self._store.delete(run_id)

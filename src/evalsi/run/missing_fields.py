@@ -4,6 +4,7 @@ Its own module because a column that was not mapped is found on every row or on 
 answer and then skip all of them. A field that some records have and others lack is no mistake; those rows are skipped.
 """
 
+import difflib
 from collections.abc import Mapping, Sequence
 
 from evalsi.core.errors import InvalidSpecError
@@ -11,26 +12,31 @@ from evalsi.core.inert import printable
 from evalsi.datasets import Dataset
 from evalsi.engine.requirements import unmet
 from evalsi.evaluators.binding import BoundEvaluator
-from evalsi.schema import Target as TargetSpec
+from evalsi.ports.target import Target
+from evalsi.schema import Record
 
 _MOST_COLUMNS = 12
-_OTHER_NAMES = {
+_OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "input": ("question", "prompt", "query", "instruction", "problem", "text"),
+    "output": ("answer", "response", "completion", "prediction", "actual_output"),
     "reference": ("expected", "expected_output", "ground_truth", "gold", "target", "label", "solution", "answer"),
     "context": ("contexts", "passages", "documents", "retrieved"),
 }
-"""What no target gives, and what such a column is usually called, the likeliest first."""
+"""What such a column is usually called, the likeliest first."""
+_GIVEN = frozenset({"input", "reference", "context"})
+"""What no target gives."""
+_OWN = _GIVEN | {"output", "trajectory", "usage"}
+"""What records must bring along where nobody is asked."""
 
 
-def needed_fields(evaluators: Sequence[BoundEvaluator], target: TargetSpec | None) -> dict[str, str]:
-    """What the dataset must give, and who needs it first. The target's templates say whether it needs an input."""
-    needed: dict[str, str] = {}
-    if target is not None and _asks_by_input(target):
-        needed["input"] = "the target"
+def needed_fields(evaluators: Sequence[BoundEvaluator], target: Target | None) -> dict[str, str]:
+    """What the dataset must give, and who needs it first."""
+    needs = frozenset[str]() if target is None else target.needs
+    needed = dict.fromkeys(sorted(needs), "the target")
+    asks = target is not None and "output" not in needs
     for evaluator in evaluators:
-        for name in _OTHER_NAMES:
-            if name in evaluator.needs:
-                needed.setdefault(name, evaluator.name)
+        for name in sorted(evaluator.needs & (_GIVEN if asks else _OWN)):
+            needed.setdefault(name, evaluator.name)
     return needed
 
 
@@ -47,16 +53,28 @@ def refuse_missing_fields(dataset: Dataset, needed: Mapping[str, str], *, is_cho
     if not needed:
         return
     facts = dataset.scan()
-    missing = [name for name in needed if not (is_chosen and name in facts.columns)]
+    missing = [name for name in needed if not (is_chosen and _is_column(name, facts.columns))]
     columns: dict[str, None] = {}
     for record in dataset.records():
-        missing = [name for name in missing if unmet(frozenset((name,)), (record,))]
+        missing = [name for name in missing if not _has(record, name)]
         if not missing:
             return
         if len(columns) <= _MOST_COLUMNS:
             columns.update(dict.fromkeys(record.metadata))
     if facts.records:
         raise _refusal(missing, needed, list(columns), facts.records, where)
+
+
+def _is_column(name: str, columns: Sequence[str]) -> bool:
+    field, _, key = name.partition(".")
+    return field in columns or (field == "metadata" and key in columns)
+
+
+def _has(record: Record, name: str) -> bool:
+    field, _, key = name.partition(".")
+    if field == "metadata":
+        return key in record.metadata if key else bool(record.metadata)
+    return not unmet(frozenset((field,)), (record,))
 
 
 def _refusal(
@@ -76,29 +94,15 @@ def _refusal(
 
 
 def _with_article(names: str) -> str:
+    if names.startswith(("metadata", "usage")):
+        return names
     return f"an {names}" if names[0] in "aeiou" else f"a {names}"
 
 
 def _nearest(field: str, columns: Sequence[str]) -> str:
     """The column that is likeliest meant; "COLUMN" where none looks like it."""
+    name = field.removeprefix("metadata.")
     plain = {column.casefold().replace("-", "_"): column for column in reversed(columns)}
-    exact = next((plain[name] for name in (field, *_OTHER_NAMES[field]) if name in plain), None)
-    return exact or next((column for column in columns if field in column.casefold()), "COLUMN")
-
-
-def _asks_by_input(target: TargetSpec) -> bool:
-    """Whether a question is made of the input, as far as the specification says it. Code and programs may do without."""
-    agent = target.agent
-    if agent is not None and agent.http is not None:
-        body = agent.http.body_template
-        if not body and (agent.http.method or "POST").upper() != "GET":
-            return True
-        return _names_input(body) or _names_input(agent.http.url)
-    if target.connector not in ("openai-compatible", "anthropic") and (agent is None or agent.responses is None):
-        return False
-    templates = [target.prompt] if target.prompt else [message.content for message in target.messages]
-    return not templates or any(_names_input(template) for template in templates)
-
-
-def _names_input(template: str) -> bool:
-    return any(piece.partition("}}")[0].strip() == "input" for piece in template.split("{{")[1:])
+    exact = next((plain[each] for each in (name, *_OTHER_NAMES.get(field, ())) if each in plain), None)
+    within = exact or next((column for column in columns if name in column.casefold()), None)
+    return within or next(iter(difflib.get_close_matches(name, columns, n=1)), "COLUMN")

@@ -20,6 +20,7 @@ class StoredAnswers:
     """
 
     capabilities = frozenset({"usage", "messages", "trajectory"})
+    needs = frozenset[str]()
 
     def __init__(self, run: GradedRun) -> None:
         self._source = run.manifest.run_id or run.source

@@ -2,8 +2,9 @@
 
 Its own module because gRPC is spoken by gRPC's own core and everything else here, and nothing before the first call tells
 them apart. Clients wait for the server's SETTINGS before they call, so SETTINGS are sent at once; whoever takes the
-connection over sends its own after them, which HTTP/2 allows at any time. What always holds: gRPC's core never sees the
-acknowledgement of SETTINGS that it did not send.
+connection over sends its own after them, which HTTP/2 allows at any time. Clients may also ask whether anybody is there
+before they call; that is answered here and tells nothing. What always holds: gRPC's core never sees the acknowledgement of
+SETTINGS that it did not send.
 """
 
 import struct
@@ -14,11 +15,16 @@ Speaker: TypeAlias = Literal["grpc", "http"]
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 SETTINGS = b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"
 """A frame of SETTINGS that sets nothing."""
+GOAWAY = b"\x00\x00\x08\x07\x00" + bytes(12)
+"""A frame that ends a connection without a fault before any of its calls: a client makes them on another one."""
 HEAD_BYTES = 9
 """Before the payload of every frame."""
 _HEAD = struct.Struct(">HBBBI")
-_HEADERS, _PRIORITY, _SETTINGS, _WINDOW_UPDATE, _CONTINUATION = 1, 2, 4, 8, 9
-_BEFORE_A_CALL = frozenset({_PRIORITY, _SETTINGS, _WINDOW_UPDATE})
+_HEADERS, _PRIORITY, _SETTINGS, _PING, _WINDOW_UPDATE, _CONTINUATION = 1, 2, 4, 6, 8, 9
+_BEFORE_A_CALL = frozenset({_PRIORITY, _SETTINGS, _PING, _WINDOW_UPDATE})
+_LAST_KNOWN = _CONTINUATION
+"""Types above this one are of extensions, and ignored by who does not know them."""
+_PING_BYTES = 8
 _ACK, _END_HEADERS, _PADDED, _HAS_PRIORITY = 0x1, 0x4, 0x8, 0x20
 _MOST_BYTES = 64 << 10
 
@@ -28,29 +34,47 @@ class FirstFrames:
 
     def __init__(self, received: bytes) -> None:
         self.received = bytearray(received)
-        """Everything, the preface first."""
+        """Everything that is still to be answered, the preface first."""
         self._at = len(PREFACE)
+        self._bytes = len(received)
+        self._pings = bytearray()
         self._block = b""
         self._in_block = False
 
     def add(self, data: bytes) -> None:
         self.received += data
+        self._bytes += len(data)
+
+    @property
+    def is_within_a_call(self) -> bool:
+        """Whether a frame, or the head of a call, has begun and is not all there."""
+        return self._in_block or len(self.received) > self._at
+
+    def answers(self) -> bytes:
+        """What is to be sent for what was asked since this was called last."""
+        answers, self._pings = bytes(self._pings), bytearray()
+        return answers
 
     def speaker(self) -> Speaker | None:
         """Who answers this connection; None while nobody knows. What is no usual beginning is left to gRPC's core."""
         while (frame := _frame_at(self.received, self._at)) is not None:
             kind, flags, payload = frame
-            self._at += HEAD_BYTES + len(payload)
+            end = self._at + HEAD_BYTES + len(payload)
+            if kind == _PING and not self._in_block and not flags & _ACK and len(payload) == _PING_BYTES:
+                self._pings += _HEAD.pack(0, _PING_BYTES, _PING, _ACK, 0) + payload
+                del self.received[self._at : end]
+                continue
+            self._at = end
             if self._in_block and kind == _CONTINUATION:
                 self._block += payload
             elif not self._in_block and kind == _HEADERS:
                 self._block = _without_padding(payload, flags)
                 self._in_block = True
-            elif self._in_block or kind not in _BEFORE_A_CALL:
+            elif self._in_block or (kind not in _BEFORE_A_CALL and kind <= _LAST_KNOWN):
                 return "grpc"
             if self._in_block and flags & _END_HEADERS:
                 return _speaker_of(self._block)
-        return "grpc" if len(self.received) > _MOST_BYTES else None
+        return "grpc" if self._bytes > _MOST_BYTES else None
 
 
 class WithoutFirstAcknowledgement:

@@ -2,7 +2,7 @@
 
 HTTP/2 opens with a preface that nothing else begins with; where its first call is gRPC's, the connection is a pipe to gRPC's
 own socket. All others, HTTP/2 and HTTP/1.1, are served in this process. Decision 0015 says why. What always holds: a client that is slow to say what it
-wants is cut off, so connections that only sit there do not add up.
+wants is cut off, so connections that only sit there do not add up, and no connection is given to either before it calls.
 """
 
 import asyncio
@@ -17,12 +17,17 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from evalsi.server.exchange import Receive, Scope, Send
-from evalsi.server.first_frames import PREFACE, SETTINGS, FirstFrames, WithoutFirstAcknowledgement
+from evalsi.server.first_frames import GOAWAY, PREFACE, SETTINGS, FirstFrames, WithoutFirstAcknowledgement
 from evalsi.server.gathered_writes import GatheredWrites
 from evalsi.server.pipe_names import PipeNames
 
 HEAD_S = 10.0
 """Seconds a client may take for the head of a request, from its first byte; and for its first byte on a new connection."""
+SILENT_S = 30.0
+"""Seconds a client that has opened HTTP/2 may call nobody. Clients wait a minute for SETTINGS to be acknowledged, which who
+takes the connection over does."""
+_LAST_WORDS_S = 5.0
+"""Seconds a client has to hear that its connection is at an end."""
 KEEP_ALIVE_S = 75
 HEAD_BYTES = 64 << 10
 """Longest head of a request."""
@@ -165,18 +170,24 @@ class _Undecided(asyncio.Protocol):
         self.transport: asyncio.Transport | None = None
         self._frames: FirstFrames | None = None
         """What HTTP/2 has said so far; None for a connection that does not speak it, or not yet."""
-        self._timer: asyncio.TimerHandle | None = None
+        self._head: asyncio.TimerHandle | None = None
+        """Ends a connection whose client is slow in the middle of what it says."""
+        self._silence: asyncio.TimerHandle | None = None
+        """Ends one of HTTP/2 whose client says nothing."""
+        self._is_over = False
         self._opening: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
         self._port.know(self)
-        self._timer = asyncio.get_running_loop().call_later(HEAD_S, self._out_of_time)
+        self._head = self._after(HEAD_S, self.shutdown)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self._decided()
 
     def data_received(self, data: bytes) -> None:
+        if self._is_over:
+            return
         if self._frames is not None:
             self._frames.add(data)
             self._choose(self._frames)
@@ -191,16 +202,23 @@ class _Undecided(asyncio.Protocol):
             return
         self.transport.write(SETTINGS)
         self._frames = FirstFrames(self._first)
+        self._silence = self._after(SILENT_S, self._say_goodbye)
         self._choose(self._frames)
 
     def _choose(self, frames: FirstFrames) -> None:
         speaker = frames.speaker()
+        assert self.transport is not None
+        if answers := frames.answers():
+            self.transport.write(answers)
         if speaker == "http":
             self._decided()
-            assert self.transport is not None
             self._port.speak_http2(self.transport, bytes(frames.received))
         elif speaker == "grpc":
             self._pipe(frames)
+        elif not frames.is_within_a_call:
+            self._head = _cancelled(self._head)
+        elif self._head is None:
+            self._head = self._after(HEAD_S, self.shutdown)
 
     def _pipe(self, frames: FirstFrames) -> None:
         self._decided()
@@ -209,12 +227,17 @@ class _Undecided(asyncio.Protocol):
         opening = self._port.pipe_to_grpc(self.transport, bytes(frames.received))
         self._opening = asyncio.get_running_loop().create_task(opening)
 
-    def _out_of_time(self) -> None:
-        """Who has opened HTTP/2 and calls nobody yet is a channel of gRPC, which may wait for long."""
-        if self._frames is not None:
-            self._pipe(self._frames)
-        else:
-            self.shutdown()
+    def _say_goodbye(self) -> None:
+        """Ends a connection on which nobody was called, so that its client opens another one when it calls: given to gRPC,
+        it would answer nobody else, and the other way round.
+        """
+        if self.transport is None or self.transport.is_closing():
+            return
+        self._head = _cancelled(self._head)
+        self._is_over = True
+        self.transport.write(GOAWAY)
+        # What may be on its way is read: a connection that is closed before loses what it said last.
+        self._silence = self._after(_LAST_WORDS_S, self.transport.close)
 
     def shutdown(self) -> None:
         if self.transport is not None:
@@ -222,8 +245,15 @@ class _Undecided(asyncio.Protocol):
 
     def _decided(self) -> None:
         self._port.forget(self)
-        if self._timer is not None:
-            self._timer.cancel()
+        self._head, self._silence = _cancelled(self._head), _cancelled(self._silence)
+
+    def _after(self, seconds: float, act: Callable[[], None]) -> asyncio.TimerHandle:
+        return asyncio.get_running_loop().call_later(seconds, act)
+
+
+def _cancelled(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
 
 
 class _PatientHttp(HttpToolsProtocol):

@@ -46,7 +46,7 @@ class RunMeasures(Collector):
 
 
 class SpentMeasures(Collector):
-    """Tokens, money and the judge cache, by project."""
+    """Tokens, money and the judge cache, by project; and what watch workers tell."""
 
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
@@ -63,6 +63,11 @@ class SpentMeasures(Collector):
             "Questions to judges: hits were answered without asking.",
             labels=["project", "result"],
         )
+        tried = CounterMetricFamily(
+            "evalsi_webhook_attempts", "Attempts to deliver a message of a policy to its webhook.", labels=["outcome"]
+        )
+        for outcome, count in sorted(self._accounts.tried().items()):
+            tried.add_metric([outcome], count)
         for each in self._accounts.spent():
             tokens.add_metric([each.project, each.role, "input"], each.input_tokens)
             tokens.add_metric([each.project, each.role, "output"], each.output_tokens)
@@ -70,4 +75,9 @@ class SpentMeasures(Collector):
             if each.role == "judge":
                 cache.add_metric([each.project, "hit"], each.cached)
                 cache.add_metric([each.project, "miss"], each.asked)
-        yield from (tokens, cost, cache)
+        yield from (tokens, cost, cache, tried)
+        yield CounterMetricFamily(
+            "evalsi_traces_damaged",
+            "Traces that could not be read, or not all of them; they bear the label evalsi.damaged.",
+            self._accounts.damaged(),
+        )

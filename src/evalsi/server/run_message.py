@@ -11,6 +11,7 @@ from evalsi.core.clock import moment_of
 from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_queue import QueueEntry
 from evalsi.ports.run_store import RunRow
+from evalsi.results.run_reach import Reach, reach_of
 from evalsi.schema import Progress, Run, RunEvaluationContract, RunManifest, RunStatus
 from evalsi.wiring.run_order import RunProgress
 
@@ -53,7 +54,7 @@ def run_message(stores: ProjectStores, row: RunRow, *, whole: bool = True) -> Ru
         started_at=_started_at(manifest, entry),
         finished_at=datetime.fromisoformat(row.finished_at) if row.finished_at and is_over else None,
         error=row.error,
-        progress=_progress(row, entry, records * max(1, manifest.trials)),
+        progress=_progress(reach_of(store, row, manifest), entry),
         summaries=store.summaries(row.id) if is_over else [],
         gates=list(manifest.gates) if is_over else [],
         target_usage=manifest.target_usage,
@@ -75,11 +76,12 @@ def _started_at(manifest: RunManifest, entry: QueueEntry | None) -> datetime | N
     return moment_of(entry.claimed_us) if entry is not None and entry.claimed_us is not None else None
 
 
-def _progress(row: RunRow, entry: QueueEntry | None, total: int) -> Progress:
+def _progress(reach: Reach, entry: QueueEntry | None) -> Progress:
     """What is stored; while a run is new, what its worker last said of its size."""
+    total = reach.total
     if not total and entry is not None and entry.progress:
         total = _PROGRESS.decode(entry.progress).total
-    return Progress(total=total, done=row.rows)
+    return Progress(total=total, done=reach.done)
 
 
 def _contract(manifest: RunManifest) -> RunEvaluationContract:

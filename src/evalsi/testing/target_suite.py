@@ -76,6 +76,7 @@ async def _no_input(target: Target, _: tuple[str, ...]) -> None:
     task = TargetTask(record=Record(id="empty"))
     (error,) = await asyncio.gather(target.answer(task), return_exceptions=True)
     assert isinstance(error, MeasurementError), "a record without an input was answered"
+    assert "input" in target.needs
     assert "input" in str(error)
 
 

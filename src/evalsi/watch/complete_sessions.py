@@ -5,9 +5,10 @@ only put in line here, as with traces.
 """
 
 import asyncio
+import logging
 from collections.abc import Sequence
 
-from evalsi.core.errors import NotFoundError
+from evalsi.core.errors import NotFoundError, StoreError
 from evalsi.ports.policy_store import PolicyMark, Settlement, TaskKey
 from evalsi.ports.score_sink import OutgoingScores
 from evalsi.ports.trace_store import DueSession
@@ -21,6 +22,8 @@ from evalsi.watch.promotion import promote_cases
 from evalsi.watch.stored_traffic import stored_session
 from evalsi.watch.traffic import Subject
 from evalsi.watch.watch_tools import WatchTools
+
+logger = logging.getLogger(__name__)
 
 
 async def complete_sessions(tools: WatchTools, *, limit: int) -> int:
@@ -52,6 +55,12 @@ async def _complete(tools: WatchTools, project: str, sessions: Sequence[DueSessi
             subject = await asyncio.to_thread(stored_session, tools.traces, project, session.session_id, tools.tracing)
         except NotFoundError:
             continue  # it was deleted meanwhile
+        except StoreError:
+            raise
+        except Exception:
+            logger.exception("session %s of project %s cannot be read and is set aside", session.session_id, project)
+            tools.tell_damaged()
+            continue
         opened.append((session, subject))
     found: dict[str, list[PolicyResults]] = {session.session_id: [] for session in sessions}
     marks: list[PolicyMark] = []

@@ -2,23 +2,26 @@
 
 Its own module because this is the step that must keep up with the traffic: many traces are graded in one call of the
 engine, and what takes long is only put in line here. What always holds: marks are stored before the traces that they are
-about, so whoever dies in between leaves nothing uncounted, and since marks replace each other nothing is counted twice.
+about, so whoever dies in between leaves nothing uncounted, and since marks replace each other nothing is counted twice. A
+trace that cannot be read is set aside, complete and marked, and holds up no other.
 """
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
+from evalsi.core.errors import StoreError
 from evalsi.ports.policy_store import PolicyMark, Settlement, TaskKey
 from evalsi.ports.score_sink import OutgoingScores
 from evalsi.ports.trace_store import CompletedTrace, DueTrace
-from evalsi.schema import PolicyResults, PolicyScope, Record
+from evalsi.schema import PolicyResults, PolicyScope, Record, TraceSummary
 from evalsi.traces import Span
 from evalsi.traces.feedback_value import opinion
 from evalsi.traces.record_of_trace import record_of_trace
-from evalsi.traces.stored_spans import spans_of_bodies
+from evalsi.traces.stored_spans import stored_spans
 from evalsi.watch.cascade import run_cascade
 from evalsi.watch.keep_claims import keeping_claims
 from evalsi.watch.marking import drawn, evaluated, results_of
@@ -26,10 +29,14 @@ from evalsi.watch.outgoing_scores import outgoing_to
 from evalsi.watch.policy import CheckedPolicy
 from evalsi.watch.promotion import promote_cases
 from evalsi.watch.stored_traffic import subject_of_spans
-from evalsi.watch.summary_of_trace import completed_trace
+from evalsi.watch.summary_of_trace import completed_trace, span_digest
 from evalsi.watch.traffic import Subject
 from evalsi.watch.watch_tools import WatchTools
 
+logger = logging.getLogger(__name__)
+
+DAMAGED_LABEL = "evalsi.damaged"
+"""Label of a trace that cannot be read, or not all of it."""
 _BETWEEN_OTHERS = 16
 """Traces that are read before others have their turn: some milliseconds."""
 
@@ -65,23 +72,37 @@ async def _complete(tools: WatchTools, due: Sequence[DueTrace], claimed_s: float
     await asyncio.to_thread(tools.book.refresh)
     bodies = await asyncio.to_thread(_bodies, tools, due)
     by_project: dict[str, list[_Opened]] = {}
+    aside: list[CompletedTrace] = []
     for at in range(0, len(due), _BETWEEN_OTHERS):
-        for opened in _opened(tools, due[at : at + _BETWEEN_OTHERS], bodies[at : at + _BETWEEN_OTHERS]):
-            by_project.setdefault(opened.subject.project, []).append(opened)
+        opened, unread = _opened(tools, due[at : at + _BETWEEN_OTHERS], bodies[at : at + _BETWEEN_OTHERS])
+        for each in opened:
+            by_project.setdefault(each.subject.project, []).append(each)
+        aside += unread
         await asyncio.sleep(0)
+    if aside:
+        await asyncio.to_thread(tools.traces.complete, aside, now_ms=tools.now_ms)
     for project, traces in by_project.items():
-        settlement = await _grade(tools, project, traces)
-        if tools.clock.monotonic_s() - claimed_s >= tools.lease_s:
-            settlement, traces = await _still_ours(tools, settlement, traces)  # noqa: PLW2901
-        await asyncio.to_thread(tools.policies.settle, settlement, tools.book.folding(project), now_ms=tools.now_ms)
-        done = [msgspec.structs.replace(each.done, policies=each.results) for each in traces]
-        await asyncio.to_thread(tools.traces.complete, done, now_ms=tools.now_ms)
-        for each in traces:
-            # Results for spans that were complete before: completing once more does not store them.
-            for results in each.results if each.is_same else ():
-                await asyncio.to_thread(
-                    tools.traces.write_results, project, each.subject.name, results, now_ms=tools.now_ms
-                )
+        try:
+            await _finish(tools, project, traces, claimed_s)
+        except StoreError:
+            raise
+        except Exception:
+            logger.exception("traces of project %s could not be completed; they are due again", project)
+
+
+async def _finish(tools: WatchTools, project: str, traces: Sequence[_Opened], claimed_s: float) -> None:
+    settlement = await _grade(tools, project, traces)
+    if tools.clock.monotonic_s() - claimed_s >= tools.lease_s:
+        settlement, traces = await _still_ours(tools, settlement, traces)
+    await asyncio.to_thread(tools.policies.settle, settlement, tools.book.folding(project), now_ms=tools.now_ms)
+    done = [msgspec.structs.replace(each.done, policies=each.results) for each in traces]
+    await asyncio.to_thread(tools.traces.complete, done, now_ms=tools.now_ms)
+    for each in traces:
+        # Results for spans that were complete before: completing once more does not store them.
+        for results in each.results if each.is_same else ():
+            await asyncio.to_thread(
+                tools.traces.write_results, project, each.subject.name, results, now_ms=tools.now_ms
+            )
 
 
 async def _still_ours(
@@ -167,15 +188,60 @@ def _bodies(tools: WatchTools, due: Sequence[DueTrace]) -> list[Sequence[bytes]]
     return [found[each.project].get(each.trace_id, ())[: each.parts] for each in due]
 
 
-def _opened(tools: WatchTools, due: Sequence[DueTrace], bodies: Sequence[Sequence[bytes]]) -> list[_Opened]:
-    """The traces as policies see them, without those that hold no span that can be read.
+def _opened(
+    tools: WatchTools, due: Sequence[DueTrace], bodies: Sequence[Sequence[bytes]]
+) -> tuple[list[_Opened], list[CompletedTrace]]:
+    """The traces as policies see them, and those of which nothing can be read. Raises: StoreError."""
+    try:
+        return _read(tools, due, bodies)
+    except StoreError:
+        raise
+    except Exception:
+        if len(due) == 1:
+            logger.exception("trace %s of project %s cannot be read and is set aside", due[0].trace_id, due[0].project)
+            tools.tell_damaged()
+            return [], [_set_aside(due[0])]
+    alone = [_opened(tools, [each], [parts]) for each, parts in zip(due, bodies, strict=True)]
+    return [each for opened, _ in alone for each in opened], [each for _, aside in alone for each in aside]
 
-    Each step is done for all of them before the next: what a step works with then stays in the processor's caches.
-    """
-    read = [(each, spans) for each, parts in zip(due, bodies, strict=True) if (spans := spans_of_bodies(parts))]
-    records = [record_of_trace(spans, tools.tracing) for _, spans in read]
-    done = [completed_trace(each, spans, record) for (each, spans), record in zip(read, records, strict=True)]
-    return [_as_seen(tools, each, spans, record) for each, (_, spans), record in zip(done, read, records, strict=True)]
+
+def _read(
+    tools: WatchTools, due: Sequence[DueTrace], bodies: Sequence[Sequence[bytes]]
+) -> tuple[list[_Opened], list[CompletedTrace]]:
+    """Each step is done for all of them before the next: what a step works with then stays in the processor's caches."""
+    found = [(each, parts, stored_spans(parts)) for each, parts in zip(due, bodies, strict=True)]
+    read = [(each, stored) for each, _, stored in found if stored.spans]
+    records = [record_of_trace(stored.spans, tools.tracing) for _, stored in read]
+    done = [
+        _marked(completed_trace(each, stored.spans, record), stored.damaged)
+        for (each, stored), record in zip(read, records, strict=True)
+    ]
+    opened = [
+        _as_seen(tools, each, stored.spans, record)
+        for each, (_, stored), record in zip(done, read, records, strict=True)
+    ]
+    for each, parts, stored in found:
+        if stored.damaged or (parts and not stored.spans):
+            logger.error(
+                "%d of the %d parts of trace %s of project %s cannot be read%s",
+                *(stored.damaged, len(parts), each.trace_id, each.project),
+                "" if stored.spans else "; it is set aside",
+            )
+            tools.tell_damaged()
+    return opened, [_set_aside(each) for each, _, stored in found if not stored.spans]
+
+
+def _marked(done: CompletedTrace, damaged: int) -> CompletedTrace:
+    if not damaged:
+        return done
+    labels = {**done.summary.labels, DAMAGED_LABEL: "true"}
+    return msgspec.structs.replace(done, summary=msgspec.structs.replace(done.summary, labels=labels))
+
+
+def _set_aside(due: DueTrace) -> CompletedTrace:
+    """A trace of which nothing can be read, as it is stored: complete, so that it is not due again, and marked."""
+    summary = TraceSummary(trace_id=due.trace_id, labels={DAMAGED_LABEL: "true"})
+    return CompletedTrace(due=due, summary=summary, span_digest=span_digest(()))
 
 
 def _as_seen(tools: WatchTools, done: CompletedTrace, spans: Sequence[Span], record: Record) -> _Opened:

@@ -1,5 +1,6 @@
 """What the steps of the work on live traffic work with."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from evalsi.core.clock import Clock
@@ -24,6 +25,8 @@ class WatchTools:
     promote: Promote
     sinks_of: SinksOf = no_sinks
     judge_tokens: JudgeTokenQuota = field(default_factory=NoQuota)
+    tell_damaged: Callable[[], None] = lambda: None
+    """Told of each trace that cannot be read, or not all of it."""
     most_open: int = 0
     """Most traces that wait to be complete, of which the oldest are not waited for; 0 for no limit."""
     lease_s: float = 10.0

@@ -6,9 +6,10 @@ in between does it again, and judges' replies that are kept are not paid for twi
 """
 
 import asyncio
+import logging
 from collections.abc import Sequence
 
-from evalsi.core.errors import NotFoundError
+from evalsi.core.errors import NotFoundError, StoreError
 from evalsi.ports.policy_store import SESSION_PREFIX, PolicyMark, PolicyTask, Settlement
 from evalsi.watch.cascade import Verdict, run_cascade
 from evalsi.watch.day_meter import DayMeter
@@ -21,6 +22,8 @@ from evalsi.watch.sampling import Surroundings
 from evalsi.watch.stored_traffic import stored_session, stored_trace
 from evalsi.watch.traffic import Subject
 from evalsi.watch.watch_tools import WatchTools
+
+logger = logging.getLogger(__name__)
 
 MOST_ATTEMPTS = 5
 """Claims after which a task that never ended is given up: it takes its worker with it."""
@@ -107,6 +110,13 @@ def _subject(tools: WatchTools, task: PolicyTask) -> Subject | None:
             return stored_trace(tools.traces, task.project, name, tools.tracing)
         return stored_session(tools.traces, task.project, name.removeprefix(SESSION_PREFIX), tools.tracing)
     except NotFoundError:
+        return None
+    except StoreError:
+        raise
+    except Exception:
+        # Tried again, it would take the tasks beside it along.
+        logger.exception("%s of project %s cannot be read and is not graded", name, task.project)
+        tools.tell_damaged()
         return None
 
 

@@ -1,4 +1,4 @@
-"""What a server's work has used and how its runs ended, since it was started: totals that only grow.
+"""What a server's work has used and sent and how its runs ended, since it was started: totals that only grow.
 
 Its own module because run workers tell it on pipes, services tell it from the event loop, and whoever measures reads it.
 """
@@ -25,8 +25,19 @@ class RunSpent(msgspec.Struct, frozen=True, tag="spent"):
     spent: Spent
 
 
-RunNews = RunEnded | RunSpent
-_NEWS = msgspec.json.Decoder(RunNews)
+class NoticeTried(msgspec.Struct, frozen=True, tag="notice"):
+    """A message of a policy was sent to its webhook."""
+
+    outcome: str
+    """delivered or failed."""
+
+
+class TraceDamaged(msgspec.Struct, frozen=True, tag="damaged"):
+    """A trace cannot be read, or not all of it."""
+
+
+WorkNews = RunEnded | RunSpent | NoticeTried | TraceDamaged
+_NEWS = msgspec.json.Decoder(WorkNews)
 
 
 class Accounts:
@@ -35,19 +46,28 @@ class Accounts:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._ended: Counter[str] = Counter()
+        self._damaged = 0
+        self._tried: Counter[str] = Counter({"delivered": 0, "failed": 0})
         self._spent: dict[tuple[str, str], Spent] = {}
 
     def hear(self, line: bytes) -> None:
-        """Takes what a run worker says: one of `RunNews` as JSON. Anything else is no news."""
+        """Takes what a run worker says: one of `WorkNews` as JSON. Anything else is no news."""
         try:
             news = _NEWS.decode(line)
         except msgspec.DecodeError:
             return
-        if isinstance(news, RunEnded):
-            with self._lock:
-                self._ended[news.status] += 1
-        else:
-            self.add(news.spent)
+        match news:
+            case RunEnded():
+                with self._lock:
+                    self._ended[news.status] += 1
+            case NoticeTried():
+                with self._lock:
+                    self._tried[news.outcome] += 1
+            case TraceDamaged():
+                with self._lock:
+                    self._damaged += 1
+            case RunSpent():
+                self.add(news.spent)
 
     def add(self, spent: Spent) -> None:
         if not spent:
@@ -69,6 +89,15 @@ class Accounts:
         """How many runs ended in each way."""
         with self._lock:
             return dict(self._ended)
+
+    def tried(self) -> dict[str, int]:
+        """How many attempts to deliver a message of a policy ended in each way."""
+        with self._lock:
+            return dict(self._tried)
+
+    def damaged(self) -> int:
+        """How many traces could not be read, or not all of them."""
+        return self._damaged
 
     def spent(self) -> list[Spent]:
         """Totals by project and role."""

@@ -85,10 +85,10 @@ def judge_choice(spec: JudgeSpec) -> JudgeChoice:
 
 
 def with_defaults(choice: JudgeChoice, settings: Settings) -> JudgeChoice:
-    """The choice, its empty fields filled from EVALSI_JUDGE_*."""
-    if choice.provider == "recorded":
-        return choice
+    """The choice, its empty fields filled from EVALSI_JUDGE_*, which say nothing about another provider's judge."""
     defaults = settings.judge
+    if choice.provider == "recorded" or (choice.provider and defaults.provider not in ("", choice.provider)):
+        return choice
     return replace(
         choice,
         provider=choice.provider or defaults.provider,

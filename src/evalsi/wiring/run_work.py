@@ -33,7 +33,7 @@ from evalsi.settings import Settings
 from evalsi.settings.server_rights import environment_of, fence_of, rights_of
 from evalsi.settings.server_sandboxes import sandboxes_of
 from evalsi.settings.server_sinks import sinks_of_run
-from evalsi.wiring.accounts import RunEnded, RunNews, RunSpent
+from evalsi.wiring.accounts import RunEnded, RunSpent, WorkNews
 from evalsi.wiring.run_order import RunProgress, RunWorkerOrder, opened_stores
 from evalsi.wiring.running import RunOptions, Served, prepared
 from evalsi.wiring.scores_of_runs import hand_over_scores
@@ -60,7 +60,7 @@ class RunWork:
     """Says that there may be a run; set with `stopped` too."""
     ends_after_s: float | None = None
     """Ends the work after so many seconds without any; None for never."""
-    tell: Callable[[RunNews], None] = lambda _news: None
+    tell: Callable[[WorkNews], None] = lambda _news: None
     """Takes what happens to runs."""
 
 

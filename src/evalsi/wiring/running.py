@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from evalsi.core.clock import SystemClock
-from evalsi.core.errors import InvalidSpecError, UsageError
+from evalsi.core.errors import InvalidSpecError, UsageError, suggestion
 from evalsi.core.run_reference import REPLAY_OF, RESCORED_FROM, RunIdentity, none_labelled, resolve_run
 from evalsi.core.version import __version__
 from evalsi.datasets import Dataset, DatasetOptions, open_dataset
@@ -150,7 +150,12 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
     if answers is not None and spec.dataset is None:
         dataset = open_dataset(answers.records)
     if answers is None:
-        _refuse_what_no_record_has(dataset, dataset_options, panel, document)
+        refuse_missing_fields(
+            dataset,
+            needed_fields(panel.evaluators, target),
+            is_chosen=bool(dataset_options.limit or dataset_options.sample or dataset_options.where),
+            where=document.where("spec.dataset"),
+        )
     circumstances = _circumstances(document, settings, options, judges.manifests())
     if replayed:
         circumstances = replace(circumstances, labels={**circumstances.labels, REPLAY_OF: replayed})
@@ -361,7 +366,7 @@ class _Judges:
             self.named[name] = make_judge(choice, settings, use_cache=use_cache)
         self._settings = settings
         self.main: ModelJudge | None = self.named.get(spec.judge)
-        if self.main is None and (settings.judge.provider or settings.judge.model):
+        if self.main is None and not spec.judge and (settings.judge.provider or settings.judge.model):
             choice = JudgeChoice()
             self._choices[""] = choice
             self.main = self.named[""] = make_judge(choice, settings, use_cache=use_cache)
@@ -374,17 +379,29 @@ class _Judges:
         ]
 
     def refuse_unnamed(self, document: RunDocument) -> None:
-        """Raises: InvalidSpecError: an evaluator asks a judge and nothing says which."""
+        """Raises: InvalidSpecError: a judge is named that is nowhere, or one is asked and nothing says which."""
+        spec = document.spec
+        how = f"under spec, {HOW_TO_NAME}; or add --judge-provider and --judge-model"
+        names = {"spec.judge": spec.judge}
+        names |= {f"spec.evaluators[{place}].judge": ref.judge for place, ref in enumerate(spec.evaluators)}
+        unknown = [
+            InvalidSpecError(
+                f"{path}: there is no judge called {name!r}",
+                where=document.where(path),
+                hint=suggestion(name, spec.judges) or how,
+            )
+            for path, name in names.items()
+            if name and name not in spec.judges
+        ]
+        if unknown:
+            raise InvalidSpecError.of(unknown)
         waiting = document.evaluators.needs_judge
-        if not waiting or self.main is not None:
-            return
-        named = document.spec.judge
-        raise InvalidSpecError(
-            f"{waiting[0]} asks a judge and "
-            + (f"there is none called {named!r}" if named else "none was named; there is no default judge"),
-            where=document.where("spec.judge" if named else "spec.evaluators"),
-            hint=f"under spec, {HOW_TO_NAME}; or add --judge-provider and --judge-model",
-        )
+        if waiting and self.main is None:
+            raise InvalidSpecError(
+                f"{waiting[0]} asks a judge and none was named; there is no default judge",
+                where=document.where("spec.evaluators"),
+                hint=how,
+            )
 
     def refuse_unknown_prices(self, document: RunDocument) -> None:
         """Raises: InvalidSpecError: what a judge costs is not known, so a budget in dollars cannot be kept."""
@@ -468,16 +485,6 @@ def _refuse_what_nobody_gives(target: Target, panel: Panel, document: RunDocumen
                 where=document.where("spec.evaluators"),
                 hint="give spec.target.agent.http.trajectory_path where its answers hold them, or leave the evaluator out",
             )
-
-
-def _refuse_what_no_record_has(dataset: Dataset, options: DatasetOptions, panel: Panel, document: RunDocument) -> None:
-    """Raises InvalidSpecError: an evaluator or the target needs a field that no record has; a column was not mapped."""
-    refuse_missing_fields(
-        dataset,
-        needed_fields(panel.evaluators, document.spec.target),
-        is_chosen=bool(options.limit or options.sample or options.where),
-        where=document.where("spec.dataset"),
-    )
 
 
 def _refuse_unknown_price(

@@ -37,7 +37,9 @@ def records_of_traces(address: str, project: str, source: DatasetSource, until: 
     most = None if source.where or source.sample or query.filter else source.limit or None
     with closing(open_trace_store(address, create=False)) as store:
         for shown, bodies in islice(store.export(project, choice), most):
-            record = record_of_trace(spans_of_bodies(bodies), tracing)
+            if not (spans := spans_of_bodies(bodies)):
+                continue  # nothing of it can be read
+            record = record_of_trace(spans, tracing)
             scores = {"scores": shown.scores} if shown.scores else {}
             yield msgspec.structs.replace(record, metadata={**record.metadata, **scores})
 

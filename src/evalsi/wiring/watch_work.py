@@ -4,7 +4,7 @@ Its own module because only workers evaluate: a server reads and applies policie
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,7 +20,8 @@ from evalsi.infra.webhooks import WebhookSender
 from evalsi.judges.judge import ModelJudge
 from evalsi.judges.spend_so_far import SpendSoFar
 from evalsi.ports.closable import Closable
-from evalsi.ports.policy_store import DaySpent
+from evalsi.ports.notice_sender import NoticeSender, Sent
+from evalsi.ports.policy_store import DaySpent, Delivery
 from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_queue import TokenQuota
 from evalsi.schema import DatasetVersion, DatasetVersionContent, EvaluatorRef, JudgeSpec
@@ -36,7 +37,7 @@ from evalsi.watch.policy_book import ArmedPolicy, PolicyBook
 from evalsi.watch.redaction import redactor_of
 from evalsi.watch.watch_tools import WatchTools
 from evalsi.watch.watch_traffic import watch_traffic
-from evalsi.wiring.accounts import RunNews, RunSpent
+from evalsi.wiring.accounts import NoticeTried, RunSpent, TraceDamaged, WorkNews
 from evalsi.wiring.judge_tokens import JudgeTokens
 from evalsi.wiring.judging import judge_choice, make_judge
 from evalsi.wiring.lending import lent_sandbox
@@ -52,13 +53,13 @@ async def watch(
     order: WatchWorkerOrder,
     settings: Settings,
     stopped: threading.Event,
-    tell: Callable[[RunNews], None] = lambda _news: None,
+    tell: Callable[[WorkNews], None] = lambda _news: None,
     ends_after_s: float | None = None,
 ) -> None:
     """Watches traffic until it is stopped. Raises: StoreError: a store cannot be opened.
 
     Args:
-        tell: Takes news of what judges used, for the totals of the server.
+        tell: Takes news of what judges used, of messages that were sent and of damage, for the totals of the server.
         ends_after_s: It also ends when it had nothing to do for so long.
     """
     server = order.runs.server
@@ -80,10 +81,11 @@ async def watch(
             clock=clock,
             quota=lambda project: order.runs.quotas.get(project) or order.runs.quotas.get("", TokenQuota()),
         ),
+        tell_damaged=lambda: tell(TraceDamaged()),
         most_open=server.otlp.max_traces,
         lease_s=order.lease_s,
     )
-    sender = WebhookSender(
+    webhooks = WebhookSender(
         fence=fence_of(server),
         secret=lambda project, variable: secret_of(server, settings, project, variable),
         clock=clock,
@@ -93,7 +95,7 @@ async def watch(
     try:
         await watch_traffic(
             tools,
-            sender,
+            CountedSender(webhooks, tell),
             stopped,
             outbox=SqlScoreOutbox(policies.database),
             plans=plans,
@@ -136,6 +138,19 @@ def secret_of(server: ServerSettings, settings: Settings, project: str, variable
     return settings.secret(variable)
 
 
+@dataclass(frozen=True)
+class CountedSender:
+    """Implements `NoticeSender` by another one, and tells how each attempt ended."""
+
+    sender: NoticeSender
+    tell: Callable[[WorkNews], None]
+
+    async def send(self, delivery: Delivery) -> Sent:
+        sent = await self.sender.send(delivery)
+        self.tell(NoticeTried("delivered" if sent.delivered else "failed"))
+        return sent
+
+
 @dataclass
 class Armory:
     """Loads evaluators of policies, and lends them what they need. For one event loop; `close` returns what was lent."""
@@ -159,9 +174,10 @@ class Armory:
         if sandbox is not None:
             self._lent.append(sandbox)
         judges: dict[str, ModelJudge] = {}
-        usual = policy.judge or self.server.default_judge
+        default = self.server.default_judge
+        usual = policy.judge or (default if default in rights.judges else "")
         for name in judges_of(checked, usual):
-            judge = self._judge(rights.judges.get(name), settings)
+            judge = self._judge(name, rights.judges, settings)
             if judge is not None:
                 judges[name] = judge
         contexts = {name: EvalContext(judge=judge, sandbox=sandbox) for name, judge in judges.items()}
@@ -189,11 +205,11 @@ class Armory:
         for each in self._lent:
             await each.close()
 
-    def _judge(self, spec: JudgeSpec | None, settings: Settings) -> ModelJudge | None:
+    def _judge(self, name: str, judges: Mapping[str, JudgeSpec], settings: Settings) -> ModelJudge | None:
         """The judge of a name; None where there is none, which binding says better."""
-        if spec is not None:
-            return make_judge(judge_choice(spec), settings, use_cache=not self.server.worker.no_cache)
-        if settings.judge.provider or settings.judge.model:
+        if name in judges:
+            return make_judge(judge_choice(judges[name]), settings, use_cache=not self.server.worker.no_cache)
+        if not name and (settings.judge.provider or settings.judge.model):
             return make_judge(JudgeChoice(), settings, use_cache=not self.server.worker.no_cache)
         return None
 

@@ -86,7 +86,7 @@ def opened_watch(
 
     Args:
         is_behind: Whether one worker does not keep up, at a time in milliseconds. Raises: StoreError.
-        hear: Takes what workers say: `RunNews` as JSON, a line each. Called from threads.
+        hear: Takes what workers say: `WorkNews` as JSON, a line each. Called from threads.
     Raises: StoreError: the store cannot be opened.
     """
     order = order_of_watch(server, settings)

@@ -17,7 +17,7 @@ import msgspec
 from evalsi.core.log_line import LogLines
 from evalsi.core.parent_process import die_with
 from evalsi.settings import Settings
-from evalsi.wiring.accounts import RunNews
+from evalsi.wiring.accounts import WorkNews
 from evalsi.wiring.run_order import RunWorkerOrder
 from evalsi.wiring.run_work import RunWork, serve_runs
 from evalsi.worker.parent import heard_on, say_begun
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     word = heard_on(sys.stdin.fileno())
     say_begun(news)
 
-    def tell(told: RunNews) -> None:
+    def tell(told: WorkNews) -> None:
         try:
             os.write(news, msgspec.json.encode(told) + b"\n")
         except BrokenPipeError:

@@ -1,8 +1,8 @@
 """`python -m evalsi.worker watch <parent> <seconds>`: completes traces and evaluates them by policies, for a server.
 
 It ends when its standard input does, and by itself when it had nothing to do for `seconds`, unless that is 0. The first line of standard
-input is the order (`wiring.watching.WatchWorkerOrder` as JSON). What it says on standard output is what its judges used, as
-`wiring.accounts.RunNews`, a JSON object a line.
+input is the order (`wiring.watching.WatchWorkerOrder` as JSON). What it says on standard output is what its judges used and what it
+sent, as `wiring.accounts.WorkNews`, a JSON object a line.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from evalsi.core.collector import tune_collector
 from evalsi.core.log_line import LogLines
 from evalsi.core.parent_process import die_with
 from evalsi.settings import Settings
-from evalsi.wiring.accounts import RunNews
+from evalsi.wiring.accounts import WorkNews
 from evalsi.wiring.watch_work import watch
 from evalsi.wiring.watching import WatchWorkerOrder
 from evalsi.worker.parent import heard_on, say_begun
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     say_begun(news)
     tune_collector()
 
-    def tell(told: RunNews) -> None:
+    def tell(told: WorkNews) -> None:
         with suppress(BrokenPipeError):  # the server is gone, and so is whoever counted
             os.write(news, msgspec.json.encode(told) + b"\n")
 

@@ -13,7 +13,7 @@ import msgspec
 from evalsi.core.clock import microseconds
 from evalsi.core.page_token import read_page_token, write_page_token
 from evalsi.infra.store.trace_query import Leader, TraceQuery, trace_query
-from evalsi.infra.store.trace_rows import SHOWN, json_labels, label_of, summary_of_row, unpacked, unpacked_results
+from evalsi.infra.store.trace_rows import SHOWN, json_labels, label_of, summary_of_row, unpacked_results, unpacked_spans
 from evalsi.infra.store.trace_tables import AT_ONCE, FIND_PARTS, FIND_RESULTS, TraceTables, id_bytes, missing_trace
 from evalsi.ports.trace_store import ScoreChoice, TraceCounts, TracePage
 from evalsi.schema import PolicyResults, TraceFilter, TraceSummary
@@ -170,7 +170,7 @@ class TraceLists(TraceTables):
             for each in page:
                 shown = summary_of_row(project, each.row)
                 rows = self._read(FIND_PARTS, (each.project, bytes(each.row[0])))
-                yield shown, [unpacked(row[0]) for row in rows]
+                yield shown, [unpacked_spans(row[0]) for row in rows]
             if len(page) < AT_ONCE:
                 return
             after = page[-1].position

@@ -15,6 +15,7 @@ from evalsi.core.clock import moment_of
 from evalsi.ports.trace_store import TracePart, Waiting
 from evalsi.schema import Feedback, PolicyResults, TraceSummary
 from evalsi.traces.completion import due_ms
+from evalsi.traces.stored_spans import DAMAGED_BODY
 
 if TYPE_CHECKING:
     import zstandard
@@ -240,6 +241,16 @@ def unpacked_feedback(body: bytes) -> Feedback:
 
 def unpacked(body: bytes) -> bytes:
     return _decompressor().decompress(body)
+
+
+def unpacked_spans(body: bytes) -> bytes:
+    """The body of a part; `DAMAGED_BODY` for one whose bytes are damaged, so that others can be read."""
+    import zstandard
+
+    try:
+        return unpacked(body)
+    except zstandard.ZstdError:
+        return DAMAGED_BODY
 
 
 def packed_text(text: str) -> bytes:

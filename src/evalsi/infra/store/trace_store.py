@@ -21,8 +21,8 @@ from evalsi.infra.store.trace_rows import (
     earliest,
     json_labels,
     labels_text,
-    unpacked,
     unpacked_results,
+    unpacked_spans,
 )
 from evalsi.infra.store.trace_sessions import TraceSessions
 from evalsi.infra.store.trace_tables import (
@@ -69,7 +69,7 @@ class SqlTraceStore(TraceCompleting, TraceSessions, TraceFeedback, TraceErasing)
         rows = self._read(FIND_PARTS, (self._key(project), id_bytes(trace_id)))
         if not rows:
             raise missing_trace(trace_id)
-        return [unpacked(row[0]) for row in rows]
+        return [unpacked_spans(row[0]) for row in rows]
 
     def spans_of(self, project: str, trace_ids: Sequence[str]) -> Mapping[str, Sequence[bytes]]:
         found: dict[str, list[bytes]] = {}
@@ -78,7 +78,7 @@ class SqlTraceStore(TraceCompleting, TraceSessions, TraceFeedback, TraceErasing)
             some = names[at : at + AT_ONCE]
             statement = FIND_PARTS_OF_MANY.format(", ".join("?" * len(some)))
             for trace_id, body in self._read(statement, (self._key(project), *some)):
-                found.setdefault(bytes(trace_id).hex(), []).append(unpacked(body))
+                found.setdefault(bytes(trace_id).hex(), []).append(unpacked_spans(body))
         return found
 
     def full_id(self, project: str, prefix: str) -> str:

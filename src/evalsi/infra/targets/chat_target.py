@@ -51,6 +51,11 @@ class ChatTarget:
         """What the protocol offers and the spec asks for."""
         return self._capabilities
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the templates name, else the input."""
+        return self._conversation.needs
+
     async def check(self) -> str:
         """See `ports.target.Target.check`."""
         try:

@@ -34,7 +34,7 @@ import msgspec
 from evalsi.core.errors import DeadlineError, InvalidSpecError, MeasurementError, TargetError
 from evalsi.infra.targets.answer_pieces import EMPTY_NOTE, content_of, is_empty, usage_of
 from evalsi.infra.targets.json_path import MISSING, JsonPath, outline
-from evalsi.infra.targets.questions import Conversation, record_template, visible_record, visible_values
+from evalsi.infra.targets.questions import Conversation, needs_of, record_template, visible_record, visible_values
 from evalsi.ports.target import Answer, TargetTask
 from evalsi.schema import Content, ErrorKind, Fault
 
@@ -117,6 +117,12 @@ class CommandTarget:
         """Usage where a path says where it stands; tool calls and conversations where it prints JSON."""
         json = {"tools"} if self._program.stdout != "text" else set[str]()
         return frozenset({"messages"} | json | ({"usage"} if self._program.usage_path else set()))
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the arguments name, and what is written to a program that reads text; JSON may lack anything."""
+        named = needs_of(name for argument in self._arguments for name in argument.variables)
+        return named | self._conversation.needs if self._program.stdin == "text" else named
 
     async def check(self) -> str:
         """Looks for the program and the folder, and starts nothing."""

@@ -23,6 +23,11 @@ class DatasetTarget:
         """Anything may be in a dataset."""
         return frozenset(CAPABILITIES)
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """The output that it hands out."""
+        return frozenset({"output"})
+
     async def check(self) -> str:
         """There is nobody to look for."""
         return ""

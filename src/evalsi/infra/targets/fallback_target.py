@@ -40,6 +40,11 @@ class FallbackTarget:
         first, *others = (target.capabilities for target in self._targets)
         return first.intersection(*others)
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """The first one's: the others are asked when it fails, not when a record lacks something."""
+        return self._targets[0].needs
+
     async def check(self) -> str:
         """Whether anybody can be asked. Raises: ProviderError: nobody; what the first one said."""
         notes: list[str] = []

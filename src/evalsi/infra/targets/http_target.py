@@ -99,6 +99,12 @@ class HttpTarget:
         }
         return frozenset(name for name, is_offered in offered.items() if is_offered)
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the address and the body name."""
+        body = self._question.body
+        return self._question.url.needs | (frozenset[str]() if body is None else body.needs)
+
     async def check(self) -> str:
         """Asks with HEAD, which does nothing; only credentials that are not accepted count as a bad answer."""
         try:

@@ -92,6 +92,13 @@ class PythonTarget:
         """A callable may hand out anything; whether it does, nobody knows before."""
         return frozenset({"usage", "tools", "messages", "trajectory"} | ({"seed"} if "seed" in self._names else set()))
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """The input where a parameter is given it, and what the messages name; whoever takes the record may do without."""
+        meanings = set(self._names.values())
+        conversation = self._conversation.needs if "messages" in meanings else frozenset[str]()
+        return conversation | {"input"} if "input" in meanings else conversation
+
     async def check(self) -> str:
         """It was loaded, so it is there."""
         return ""

@@ -80,6 +80,12 @@ def plain_message(message: Message) -> dict[str, Any]:
     return plain
 
 
+def needs_of(names: Iterable[str]) -> frozenset[str]:
+    """What a record must have for templates that name these: fields, or `metadata.NAME`. An id is always there."""
+    roots = (name.split(".") for name in names)
+    return frozenset(".".join(root[:2]) if root[0] == "metadata" else root[0] for root in roots if root[0] != "id")
+
+
 def record_template(text: str, *, where: str) -> BareTemplate:
     """A template that names fields of a record. Raises: InvalidSpecError: it names something else, e.g. the reference."""
     template = BareTemplate(text, where=where)
@@ -119,6 +125,13 @@ class Conversation:
         if spec.system_prompt:
             self._before.append(ChatMessage(role="system", content=spec.system_prompt))
         self._examples = list(self._shown(spec.few_shot))
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What a record must have to be asked about; see `ports.target.Target.needs`."""
+        if self._templates:
+            return needs_of(name for _, template in self._templates for name in template.variables)
+        return frozenset({"input"}) if self._prompt is None else needs_of(self._prompt.variables)
 
     def messages(self, record: Record) -> tuple[ChatMessage, ...]:
         """The question about one record. Raises: MeasurementError: the record lacks what the question needs."""
@@ -183,6 +196,12 @@ class PlacedTemplate:
     def fixed(self) -> str:
         """What stands before the first place."""
         return self._pieces[0][0]
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What a record must have: whole, the context and the metadata may also be empty."""
+        named = needs_of(name for _, name, _ in self._pieces if name is not None)
+        return named - {"context", "metadata"}
 
     def fill(self, record: Record) -> str:
         """Raises: MeasurementError: the record lacks what a place needs."""

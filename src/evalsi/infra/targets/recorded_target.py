@@ -86,6 +86,11 @@ class RecordedTarget:
         """The original's, or all: whatever was answered is there."""
         return frozenset(CAPABILITIES) if self._original is None else self._original.capabilities
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """The original's, or nothing: what was asked was answered."""
+        return frozenset() if self._original is None else self._original.needs
+
     async def check(self) -> str:
         """It was read, so it is there."""
         return ""
@@ -141,6 +146,11 @@ class RecordingTarget:
     def capabilities(self) -> frozenset[str]:
         """The ones of the target that is asked."""
         return self._target.capabilities
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The ones of the target that is asked."""
+        return self._target.needs
 
     async def check(self) -> str:
         """See `ports.target.Target.check`."""

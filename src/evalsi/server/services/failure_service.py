@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from evalsi.access.caller import Caller
 from evalsi.access.gate import DEFAULT_PROJECT, require, visible_projects
 from evalsi.core.clock import Clock
-from evalsi.core.errors import ConflictError, InvalidSpecError
+from evalsi.core.errors import ConflictError, InvalidSpecError, NotFoundError
 from evalsi.core.ids import new_run_id
 from evalsi.core.page_token import read_page_token, write_page_token
 from evalsi.ports.failure_store import FailureQuery, FailureStore
@@ -75,6 +75,8 @@ class FailureService:
         def capture() -> CaptureFailureResponse:
             trace_id = self.traces.full_id(project, request.trace_id)
             spans = spans_of_bodies(self.traces.spans(project, trace_id))
+            if not spans:
+                raise NotFoundError(f"trace {trace_id} holds no span that can be read")
             trace = captured_trace(spans, self.traces.summary(project, trace_id), self.tracing)
             failure = new_failure(
                 trace,
