@@ -39,7 +39,7 @@ def rescore(run: str, **flags: Any) -> int:
     from evalsi.evaluators.choose import chosen_by_flags
     from evalsi.schema import OnInconclusive
     from evalsi.settings import Settings
-    from evalsi.wiring.running import RescoreRequest, rescoring
+    from evalsi.wiring.rescoring import RescoreRequest, rescoring
 
     settings = Settings.from_environment()
     judge = judge_choice_of(flags)

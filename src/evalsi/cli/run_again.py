@@ -23,7 +23,7 @@ def resume(run: str, **flags: Any) -> int:
     from evalsi.cli.run import perform
     from evalsi.core.run_reference import REPLAY_OF
     from evalsi.settings import Settings
-    from evalsi.wiring.running import kept_document
+    from evalsi.wiring.kept_specs import kept_document
 
     settings = Settings.from_environment()
     server = server_here(settings)
@@ -48,7 +48,7 @@ def rerun(run: str, **flags: Any) -> int:
     from evalsi.cli.run import perform
     from evalsi.core.run_reference import REPLAY_OF
     from evalsi.settings import Settings
-    from evalsi.wiring.running import kept_document, what_changed
+    from evalsi.wiring.kept_specs import kept_document, what_changed
 
     settings = Settings.from_environment()
     server = server_here(settings)

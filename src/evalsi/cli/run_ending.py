@@ -72,7 +72,7 @@ def options_of(flags: dict[str, Any], progress: ProgressLine | None = None, swit
     """The flags as options of a run."""
     from evalsi.cli.eval import labels_of
     from evalsi.score.manifest import redacted_argv
-    from evalsi.wiring.running import RunOptions
+    from evalsi.wiring.run_options import RunOptions
 
     return RunOptions(
         concurrency=flags["concurrency"],

@@ -9,7 +9,7 @@ from evalsi.core.figure import figure
 
 def print_plan(document: Any, settings: Any, options: Any) -> int:
     """Prints what the run would do and may cost. Asks nobody; exit status 0, warnings on standard error."""
-    from evalsi.wiring.running import planning
+    from evalsi.wiring.planning import planning
 
     plan = planning(document, settings, options)
     rows: list[tuple[str, str]] = []

@@ -34,8 +34,9 @@ from evalsi.settings.server_rights import environment_of, fence_of, rights_of
 from evalsi.settings.server_sandboxes import sandboxes_of
 from evalsi.settings.server_sinks import sinks_of_run
 from evalsi.wiring.accounts import RunEnded, RunSpent, WorkNews
+from evalsi.wiring.run_options import RunOptions, Served
 from evalsi.wiring.run_order import RunProgress, RunWorkerOrder, opened_stores
-from evalsi.wiring.running import RunOptions, Served, prepared
+from evalsi.wiring.running import prepared
 from evalsi.wiring.scores_of_runs import hand_over_scores
 from evalsi.wiring.served_spec import read_served_spec
 from evalsi.wiring.tokens_of_day import used_up_tokens, utc_day
