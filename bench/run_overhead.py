@@ -223,19 +223,32 @@ def at_100_ms(folder: Path, rounds: int) -> None:
         process.wait()
 
 
-def judged(folder: Path, rounds: int, samples: int = 500, concurrency: int = 64) -> None:
+def judged(folder: Path, rounds: int, peer: str | None, samples: int = 500, concurrency: int = 64) -> None:
     process, url = stand_in(0.1, EXACT_MODEL)
     ideal_s = math.ceil(samples / concurrency) * 0.1
-    command = [*OURS, "eval", "--data", "data.jsonl", "--evaluators", "correctness", "--quiet", "--no-cache"]
-    command += ["--judge-provider", "openai-compatible", "--judge-model", "m", "--judge-base-url", url]
-    command += ["--concurrency", str(concurrency), "--no-resume"]
+    words = ["eval", "--data", "data.jsonl", "--quiet", "--no-cache", "--concurrency", str(concurrency)]
+    words += ["--judge-provider", "openai-compatible", "--judge-model", "m", "--judge-base-url", url]
+    commands = {"": [*OURS, *words, "--evaluators", "correctness", "--no-resume"]}
+    if peer is not None:
+        commands[", evalsi 0.3.1"] = [peer, *words, "--evaluators", "llm-judge"]
+    found: dict[str, list[Measured]] = {name: [] for name in commands}
     try:
         write_work(folder, samples)
-        found = [measure_command(command, folder) for _ in range(rounds)]
+        for _ in range(rounds):
+            for name, command in commands.items():
+                found[name].append(measure_command(command, folder))
     finally:
         process.terminate()
         process.wait()
-    report("judged, 100 ms x 64", found, samples, ideal_s=ideal_s, ratio=min(map(_wall_s, found)) / ideal_s)
+    walls_s = {
+        name: report(
+            f"judged, 100 ms x 64{name}", each, samples, ideal_s=ideal_s, ratio=min(map(_wall_s, each)) / ideal_s
+        )
+        for name, each in found.items()
+    }
+    if peer is not None:
+        ours_s, theirs_s = walls_s.values()
+        print(json.dumps({"name": "judged, of the time of evalsi 0.3.1", "ratio": round(ours_s / theirs_s, 3)}))
 
 
 def resume(folder: Path, samples: int = 1_000_000, left: int = 1000) -> None:
@@ -294,7 +307,7 @@ def main() -> None:
         if "100ms" in wanted:
             at_100_ms(folder, options.rounds)
         if "judged" in wanted:
-            judged(folder, options.rounds)
+            judged(folder, options.rounds, options.peer)
         if "resume" in wanted:
             resume(folder)
         if "recorded" in wanted:
