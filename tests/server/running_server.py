@@ -14,6 +14,8 @@ from time import monotonic, sleep
 from typing import Any
 
 RECORD = {"id": "1", "output": {"text": "Paris"}, "reference": {"text": "Paris"}}
+PATIENCE_S = 120.0
+"""How long a server may take to start or stop on a machine that has much else to do. How quick it is has tests of its own."""
 EXACT = {"records": [RECORD], "evaluators": [{"ref": "exact-match"}]}
 
 
@@ -92,14 +94,14 @@ def running_server(
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
     try:
-        assert ready.wait(30)
+        assert ready.wait(PATIENCE_S), "the server is not ready"
         found = next((line for line in lines if line.get("event") == "ready"), None)
         assert found is not None, lines
         yield RunningServer(process, lines, found["port"])
     finally:
         process.send_signal(signal.SIGTERM)
         try:
-            process.wait(10)
+            process.wait(PATIENCE_S)
         finally:
             process.kill()
             process.wait()
