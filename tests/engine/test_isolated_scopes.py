@@ -86,7 +86,9 @@ RECORDS = [record(str(row), session_id=f"s{row % 2}") for row in range(20)]
 @pytest.mark.parametrize("place", ["in_map", "in_reduce"])
 @pytest.mark.parametrize("how", MISCHIEF)
 def test_a_dataset_evaluator_that_misbehaves_costs_its_own_metric(how: str, place: str) -> None:
-    panel = Panel(evaluators=bound(asking, dataset_evaluator(**{place: how})), deadline_s=deadline_s(how), worker_memory_mib=1024)
+    panel = Panel(
+        evaluators=bound(asking, dataset_evaluator(**{place: how})), deadline_s=deadline_s(how), worker_memory_mib=1024
+    )
     (whole,), outcomes = graded_whole(panel, RECORDS)
     assert list(whole.outcomes) == [ERROR]
     assert (whole.notes[0].error_kind, whole.notes[0].fault) == (MISCHIEF[how], Fault.EVALUATOR)

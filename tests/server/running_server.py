@@ -33,7 +33,7 @@ class RunningServer:
     def request(
         self, verb: str, path: str, body: bytes | str | None = None, headers: dict[str, str] | None = None
     ) -> tuple[int, dict[str, str], bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             connection.request(verb, path, body, headers or {})
             answer = connection.getresponse()
@@ -131,7 +131,7 @@ def processes_with(word: str) -> list[int]:
     return found
 
 
-def wait_until(what: Any, seconds: float = 10.0) -> bool:
+def wait_until(what: Any, seconds: float = 60.0) -> bool:
     end = monotonic() + seconds
     while monotonic() < end:
         if what():

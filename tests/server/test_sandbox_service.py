@@ -405,7 +405,7 @@ def named(words: str) -> int:
     return count
 
 
-async def until(condition: Callable[[], object], patience_s: float = 20.0) -> None:
+async def until(condition: Callable[[], object], patience_s: float = 60.0) -> None:
     ends_at = time.monotonic() + patience_s
     while not condition():
         assert time.monotonic() < ends_at
