@@ -18,12 +18,22 @@ settings.register_profile("quick", deadline=None)
 
 SLOW_FILES = Path(__file__).with_name("slow_files.txt").read_text(encoding="utf-8").splitlines()
 
+LONGEST_NAME = 100
+"""Characters of what a test is given that are its name."""
+
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     _keep_sharing_tests_together(items)
     if config.getoption("reruns", None):
         _try_only_slow_tests_again(items, config.rootpath)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """A test that is given megabytes is not called by them: every process that runs tests tells the others all names."""
+    if isinstance(val, (str, bytes)) and len(val) > LONGEST_NAME:
+        return f"{argname}: {val[:20]!r} and so on to {len(val)}"
+    return None
 
 
 def _keep_sharing_tests_together(items: list[pytest.Item]) -> None:
