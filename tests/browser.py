@@ -64,7 +64,7 @@ class Tab:
 
     async def loaded(self) -> None:
         """Returns when the page is there."""
-        for _ in range(200):
+        for _ in range(2400):
             if await self.evaluate("document.readyState") == "complete":
                 return
             await asyncio.sleep(0.05)
@@ -89,7 +89,7 @@ async def chromium(folder: Path) -> AsyncIterator[Tab]:
     assert process.stderr is not None
     try:
         port = ""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while not port:
                 line = await process.stderr.readline()
                 assert line, "Chromium ended before it was ready"

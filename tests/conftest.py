@@ -18,6 +18,9 @@ settings.register_profile("quick", deadline=None)
 
 SLOW_FILES = Path(__file__).with_name("slow_files.txt").read_text(encoding="utf-8").splitlines()
 
+LONGEST_NAME = 100
+"""Characters of what a test is given that are its name."""
+
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -26,17 +29,31 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _try_only_slow_tests_again(items, config.rootpath)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """A test that is given megabytes is not called by them: every process that runs tests tells the others all names."""
+    if isinstance(val, (str, bytes)) and len(val) > LONGEST_NAME:
+        return f"{argname}: {val[:20]!r} and so on to {len(val)}"
+    return None
+
+
 def _keep_sharing_tests_together(items: list[pytest.Item]) -> None:
-    """Tests that share something made once for their file run on one process, or each process would make it again."""
-    sharing = {item.path for item in items if isinstance(item, pytest.Function) and _shares_something(item)}
-    for item in items:
-        if item.path in sharing and item.get_closest_marker("xdist_group") is None:
+    """Tests that share something made once, for their file or their folder, run on one process, or each would make it again."""
+    scopes = {item: _what_is_shared(item) for item in items if isinstance(item, pytest.Function)}
+    sharing_files = {item.path for item, shared in scopes.items() if "module" in shared}
+    for item, shared in scopes.items():
+        if item.get_closest_marker("xdist_group") is not None:
+            continue
+        if item.path in sharing_files:
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+        elif "session" in shared:
+            item.add_marker(pytest.mark.xdist_group(shared["session"]))
 
 
-def _shares_something(item: pytest.Function) -> bool:
+def _what_is_shared(item: pytest.Function) -> dict[str, str]:
+    """Scope -> the file or folder whose fixtures of that scope the test asks for; those of plugins are left out."""
     fixtures = item._fixtureinfo.name2fixturedefs  # pytest tells nobody the scope of a fixture  # pyright: ignore[reportPrivateUsage]
-    return any(found[-1].scope == "module" for found in fixtures.values())
+    found = sorted((each[-1].baseid, each[-1].scope) for each in fixtures.values() if each)
+    return {scope: place for place, scope in found if scope == "module" or (scope == "session" and place)}
 
 
 def _try_only_slow_tests_again(items: list[pytest.Item], root: Path) -> None:

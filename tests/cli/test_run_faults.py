@@ -140,7 +140,7 @@ def test_a_call_that_hangs_is_a_timeout_and_the_run_ends(cli: Cli, folder: Path,
     path = write_run(folder, right=30, wrong=0, target=target(model, timeout="0.3s", max_retries=0))
     began_s = time.monotonic()
     assert cli("run", "-f", str(path)).status == 0
-    assert time.monotonic() - began_s < 20
+    assert time.monotonic() - began_s < 60
     errors = accounted(stored(folder), 30)
     assert set(errors) == {("timeout", "provider")}
 
@@ -161,7 +161,7 @@ def test_nobody_at_the_address_is_said_within_five_seconds_and_nothing_is_stored
         write_run(folder, target=where)
         began_s = time.monotonic()
         ended = evalsi("run", "-f", "run.json", cwd=folder)
-        assert time.monotonic() - began_s < 15, "start of the process included, on a busy machine"
+        assert time.monotonic() - began_s < 30, "start of the process included, on a busy machine"
     assert ended.status == 1
     assert address.removeprefix("http://").removesuffix("/v1") in ended.err
     assert "Traceback" not in ended.err

@@ -18,7 +18,7 @@ def test_an_import_that_never_ends_is_ended_and_told(forever: str, tmp_path: Pat
     started = time.perf_counter()
     with pytest.raises(PluginError, match=r"stuck\.py cannot be loaded: its import has not ended after 0\.2 s"):
         load_module("stuck.py", folder=tmp_path, deadline_s=0.2)
-    assert time.perf_counter() - started < 5
+    assert time.perf_counter() - started < 30
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
 
 

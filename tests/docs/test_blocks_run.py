@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tomllib
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -38,18 +39,16 @@ SERVER_ADDRESS = "http://127.0.0.1:8080"
 RUNNABLE = [page for page in pages() if any(b.language in ("bash", "console", "python") for b in blocks_of(page))]
 
 
-@pytest.fixture(scope="session")
+@cache
 def make_targets() -> set[str]:
     return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUNNABLE, ids=name_of)
-def test_every_block_of_the_page_runs_and_shows_what_comes_out(
-    page: Path, tmp_path: Path, make_targets: set[str]
-) -> None:
+def test_every_block_of_the_page_runs_and_shows_what_comes_out(page: Path, tmp_path: Path) -> None:
     with ExitStack() as stack:
-        reader = Reader(tmp_path, make_targets)
+        reader = Reader(tmp_path)
         for need in needs_of(page):
             if need == "model":
                 model = stack.enter_context(StandInModel())
@@ -107,10 +106,9 @@ def test_shell_blocks_hold_only_commands_that_are_tested(page: Path) -> None:
 class Reader:
     """Somebody who types what a page says, in an empty folder."""
 
-    def __init__(self, folder: Path, make_targets: set[str]) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.addresses: dict[str, str] = {}
-        self._make_targets = make_targets
         self._python = ""
         self._environment = {
             key: value for key, value in os.environ.items() if not key.startswith(("EVALSI_", "COV_", "PYTEST_"))
@@ -160,7 +158,7 @@ class Reader:
             name, _, value = rest.partition("=")
             self._environment[name] = value.strip("'\"")
         elif word == "make":
-            assert rest in self._make_targets, f"{block.place}: the Makefile has no target {rest!r}"
+            assert rest in make_targets(), f"{block.place}: the Makefile has no target {rest!r}"
         elif word == "pip":
             _check_extras(block, rest)
         else:

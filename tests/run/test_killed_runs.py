@@ -200,7 +200,7 @@ def settled_questions(folder: Path) -> list[str]:
 
 
 def wait_for_questions(process: "subprocess.Popen[str]", folder: Path, count: int) -> None:
-    end_s = time.monotonic() + 30
+    end_s = time.monotonic() + 120
     while len(questions(folder)) < count and process.poll() is None:
         assert time.monotonic() < end_s
         time.sleep(0.002)
@@ -259,9 +259,9 @@ def test_ctrl_c_twice_stops_at_once_and_the_run_can_be_continued(tmp_path: Path)
         time.sleep(0.3)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=10)
+        _, said = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert time.monotonic() - began_s < 6
+    assert time.monotonic() - began_s < 15
     assert "Traceback" not in said
     (listed,) = json.loads(evalsi("runs", "list", "--format", "json", cwd=folder).out)
     assert listed["status"] == "interrupted"

@@ -95,7 +95,7 @@ def calls(folder: Path) -> list[str]:
     return path.read_text().split() if path.exists() else []
 
 
-def wait_until(happened: Callable[[], Any], *, within_s: float = 30.0) -> None:
+def wait_until(happened: Callable[[], Any], *, within_s: float = 120.0) -> None:
     end_s = time.monotonic() + within_s
     while not happened():
         assert time.monotonic() < end_s, "it did not happen"

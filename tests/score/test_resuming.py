@@ -112,9 +112,9 @@ def test_ctrl_c_twice_stops_at_once_and_leaves_no_process(folder: Path) -> None:
     time.sleep(0.3)
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=10)
+    _, said = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert time.monotonic() - started_s < 5
+    assert time.monotonic() - started_s < 15
     assert "Traceback" not in said
     assert children(process.pid) == []
     (listed,) = json.loads(evalsi("runs", "list", "--format", "json", cwd=folder).out)

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from tests.command_line import write_jsonl
-from tests.server.running_server import EXACT, RunningServer, running_server, wait_until
+from tests.server.running_server import EXACT, PATIENCE_S, RunningServer, running_server, wait_until
 from tests.thoroughness import repeats
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")]
@@ -36,9 +36,13 @@ def resident_bytes(pid: int) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+EVERYTHING = {"evaluate", "worker", "create", "list", "upload"}
+
+
 def hammer(server: RunningServer, number: int, until_s: float, seen: "list[tuple[str, int, bool]]") -> None:
+    """Goes on until then, and until everything was answered once: how soon that is on a busy machine nobody promises."""
     rng = random.Random(number)
-    while monotonic() < until_s:
+    while monotonic() < until_s or (answered(seen) != EVERYTHING and monotonic() < until_s + PATIENCE_S):
         what = rng.choice(["evaluate", "evaluate", "worker", "create", "list", "upload"])
         calls: dict[str, tuple[str, str, Any]] = {
             "evaluate": ("POST", "/v1/evaluate", json.dumps(EXACT)),
@@ -49,6 +53,10 @@ def hammer(server: RunningServer, number: int, until_s: float, seen: "list[tuple
         }
         status, headers, _ = server.request(*calls[what])
         seen.append((what, status, "retry-after" in headers))
+
+
+def answered(seen: "list[tuple[str, int, bool]]") -> set[str]:
+    return {what for what, status, _ in list(seen) if status in (200, 201)}
 
 
 def test_clients_that_hammer_while_workers_die_meet_only_deliberate_refusals(tmp_path: Path) -> None:
@@ -78,18 +86,12 @@ def test_clients_that_hammer_while_workers_die_meet_only_deliberate_refusals(tmp
         )
         assert not wrong
         assert {status for _, status, _ in seen} <= {200, 201, 503}
-        assert Counter(what for what, status, _ in seen if status in (200, 201)).keys() == {
-            "evaluate",
-            "worker",
-            "create",
-            "list",
-            "upload",
-        }
+        assert answered(seen) == EVERYTHING
         assert resident_bytes(server.process.pid) - before < MOST_GROWTH_BYTES
-        assert wait_until(lambda: server.metric("evalsi_calls_in_flight") == 0, 10)
+        assert wait_until(lambda: server.metric("evalsi_calls_in_flight") == 0)
         # Whatever was acknowledged is carried out, whoever died meanwhile.
         created = sum(what == "create" and status == 200 for what, status, _ in seen)
         _status, answer = server.get("/v1/runs?page_size=1000")
         assert len(answer["runs"]) == min(created, 1000)
-        assert wait_until(lambda: "RUN_STATUS_SUCCEEDED" in str(server.get("/v1/runs?page_size=1000")[1]), 60)
+        assert wait_until(lambda: "RUN_STATUS_SUCCEEDED" in str(server.get("/v1/runs?page_size=1000")[1]), PATIENCE_S)
         assert "RUN_STATUS_ERROR" not in str(server.get("/v1/runs?page_size=1000")[1])

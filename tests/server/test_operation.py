@@ -120,10 +120,10 @@ def test_calls_under_way_are_finished_before_the_server_stops(tmp_path: Path) ->
         assert wait_until(lambda: server.metric("evalsi_workers_busy") == 1)
         begun = monotonic()
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(6) == 0
+        assert server.process.wait(30) == 0
         caller.join()
         assert answers == [200]
-        assert monotonic() - begun < 5
+        assert monotonic() - begun < 25, "the time that is left to calls is not waited out"
 
 
 @pytest.mark.slow
@@ -134,11 +134,11 @@ def test_a_client_that_is_slow_to_ask_is_cut_off(server: RunningServer) -> None:
             for letter in b"GET /healthz HTTP/1.1\r\nhost: x\r\nx-very-long-name: " + b"y" * 200:
                 client.sendall(bytes([letter]))
                 sleep(0.2)
-                if monotonic() - begun > HEAD_S + 5:
+                if monotonic() - begun > HEAD_S + 15:
                     break
         except OSError:
             pass
-        assert HEAD_S - 1 < monotonic() - begun < HEAD_S + 5
+        assert HEAD_S - 1 < monotonic() - begun < HEAD_S + 15
     assert server.request("GET", "/healthz")[0] == 200
 
 

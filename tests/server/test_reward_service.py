@@ -179,19 +179,18 @@ def test_a_hanging_rollout_costs_its_deadline_and_other_batches_nothing(narrow: 
     with ThreadPoolExecutor() as threads:
         begun = monotonic()
         stuck = threads.submit(narrow.post, PATH, {"spec": hanging("3s"), "rollouts": rollouts})
-        slowest = 0.0
+        answered = 0
         while not stuck.done():
-            start = monotonic()
             assert narrow.post(PATH, {"spec": SPEC, "rollouts": [rollout("a", "\\boxed{4}")]})[0] == 200
-            slowest = max(slowest, monotonic() - start)
+            answered += 1
         status, answer = stuck.result()
         took = monotonic() - begun
     assert status == 200, answer
     assert totals(answer)[1] is None
     assert None not in (totals(answer)[0], totals(answer)[2])
     assert "timeout" in answer["rewards"][1]["components"]["backtracks"]["reason"]
-    assert took < 12
-    assert slowest < 3
+    assert took < 60
+    assert answered > 1, "they do not wait for the one that hangs"
 
 
 @pytest.mark.slow

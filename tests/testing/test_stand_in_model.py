@@ -57,10 +57,10 @@ def test_failures_come_at_their_rates_and_the_same_ones_every_time() -> None:
 
 
 def test_latency_is_that_of_one_answer_and_not_of_a_queue() -> None:
-    with StandInModel(Behaviour(latency_s=0.2)) as model, ThreadPoolExecutor(8) as pool:
+    with StandInModel(Behaviour(latency_s=0.5)) as model, ThreadPoolExecutor(8) as pool:
         start = time.perf_counter()
         list(pool.map(lambda _: post(f"{model.base_url}/chat/completions", BODY), range(8)))
-        assert 0.2 <= time.perf_counter() - start < 1.0
+        assert 0.5 <= time.perf_counter() - start < 3.5  # eight in a queue take 4 s
         assert model.stats.most_under_way > 1
 
 
@@ -69,7 +69,7 @@ def test_an_answer_that_hangs_ends_with_its_client_or_its_server() -> None:
         with pytest.raises(TimeoutError):
             post(f"{model.base_url}/chat/completions", BODY, timeout_s=0.1)
         start = time.perf_counter()
-    assert time.perf_counter() - start < 1
+    assert time.perf_counter() - start < 20
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/v1/models/x"])

@@ -127,6 +127,6 @@ def test_a_worker_that_is_stopped_puts_its_run_back_in_line(served: ServedRuns, 
     wait_until(lambda: stores.of("default").find(run_id).rows > 0)
     began_s = time.monotonic()
     workers.stop()
-    assert time.monotonic() - began_s < 5
+    assert time.monotonic() - began_s < 30
     assert state_of(stores, run_id) == "waiting"
     assert workers.alive == 0

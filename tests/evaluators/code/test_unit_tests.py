@@ -155,4 +155,4 @@ def test_a_hanging_program_costs_its_time_and_no_more() -> None:
         0,
         1,
     ]
-    assert time.perf_counter() - started < 8
+    assert time.perf_counter() - started < 30

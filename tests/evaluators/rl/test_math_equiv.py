@@ -70,7 +70,7 @@ def test_hostile_answers_are_misses_in_no_time_in_any_thread(row: dict[str, str]
     thread.join()
     found.append(value("math-equiv", row["answer"], row["reference"], fallback="whole"))
     assert found == [False, False]
-    assert time.perf_counter() - started < 5
+    assert time.perf_counter() - started < 30
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_hostile_answers_are_misses_in_no_time_in_any_thread(row: dict[str, str]
 def test_what_is_too_large_is_a_miss(answer: str) -> None:
     started = time.perf_counter()
     assert value("math-equiv", f"\\boxed{{{answer}}}", "\\sqrt{2}") is False
-    assert time.perf_counter() - started < 5
+    assert time.perf_counter() - started < 30
 
 
 def test_without_the_extra_what_is_not_rational_is_skipped_and_the_rest_is_scored() -> None:

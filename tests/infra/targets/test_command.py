@@ -148,7 +148,7 @@ def test_no_child_outlives_the_question(tmp_path: Path, arguments: tuple[str, ..
         ask(target)
     else:
         failure(target)
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 30
     assert_gone(int((tmp_path / "child").read_text()))
 
 
@@ -185,7 +185,7 @@ def test_endless_output_is_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
     error = failure(program("while True: print('x' * 10000)"))
     assert isinstance(error, TargetError)
     assert "printed more than 1 MiB" in str(error)
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 30
 
 
 def test_of_a_long_standard_error_the_end_is_kept() -> None:

@@ -233,7 +233,7 @@ def test_an_agent_that_takes_too_long_is_an_error_and_never_an_empty_answer() ->
     said = Said([b"{", b"}"], pause_s=5)
     error, _ = refused(said, timeout="0.2s")
     assert error.kind is ErrorKind.TIMEOUT
-    assert time.perf_counter() - start < 3
+    assert time.perf_counter() - start < 4.5
 
 
 def test_a_check_asks_with_head_and_tells_of_a_wrong_key() -> None:

@@ -393,7 +393,7 @@ def test_a_check_says_in_one_sentence_why_nobody_can_be_reached(address: str) ->
     start = time.perf_counter()
     with pytest.raises(ProviderError, match="cannot be reached: "):
         running(target, target.check)
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 10
 
 
 # --- What is refused before anything is asked ------------------------------------------------------------------------

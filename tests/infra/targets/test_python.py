@@ -178,7 +178,7 @@ def test_a_plain_callable_that_hangs_is_given_up_and_replaced(tmp_path: Path) ->
     error, took, answers = running(target, work)
     assert isinstance(error, DeadlineError)
     assert (error.kind, error.fault) == (ErrorKind.TIMEOUT, Fault.AGENT)
-    assert took < 2
+    assert took < 20
     assert [text_of(answer.output) for answer in answers] == ["0", "1", "2"]
     hanging = [thread for thread in threading.enumerate() if thread.name == "evalsi-target"]
     assert all(thread.daemon for thread in hanging)

@@ -250,7 +250,7 @@ def test_a_program_that_says_little_for_long_is_told_so() -> None:
     told, (event,), _ = talk(b"GET http://good.test", options=options, ends=False)
     assert status(told) == 408
     assert "in time" in event.reason
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 8
 
 
 def test_a_connection_that_carries_nothing_is_ended() -> None:

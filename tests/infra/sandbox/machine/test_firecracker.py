@@ -118,4 +118,4 @@ def test_a_monitor_that_does_not_come_up_is_an_error_in_time(tmp_path: Path, mon
     began = time.monotonic()
     with pytest.raises(SandboxError, match="does not open its API"):
         asyncio.run(send_all(tmp_path / "api", GOOD))
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
