@@ -61,7 +61,7 @@ def a_door(office: Office, *, admitted_for_s: float) -> Door:
     return Door(
         authenticator=office.authenticator,
         admission=office.guard,
-        measures=Measures(lambda: []),
+        measures=Measures(list),
         journal=Journal(write=lambda _line: None),
         admitted_for_s=admitted_for_s,
     )
