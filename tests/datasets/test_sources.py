@@ -240,6 +240,22 @@ def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([2**52], pa.timestamp("ms")),
+        pa.array([1], pa.timestamp("ms", tz="Mars/Phobos")),
+        pa.array([2**31 - 1], pa.date32()),
+        pa.array([2**62], pa.duration("ms")),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_a_parquet_value_that_python_cannot_hold_is_a_fault_of_the_file(tmp_path: Path, column: pa.Array) -> None:
+    pq.write_table(pa.table({"id": ["1"], "output": ["x"], "metadata": column}), tmp_path / "d.parquet")
+    with pytest.raises(InvalidDataError, match="cannot be"):
+        open_dataset(tmp_path / "d.parquet").scan()
+
+
+@pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("d.jsonl", b"", "there are no rows"),

@@ -98,8 +98,6 @@ class Guard:
         except ForbiddenError as refusal:
             await self._write(caller, _Deed(TRAFFIC_PERMISSION, TRAFFIC_PROCEDURE, ""), [_Place(project)], refusal)
             raise
-        if project not in self._projects and caller.method == "none":
-            checked_name(project)
         await self._find(caller, [project], make=True)
 
     async def _places_of(self, action: Action, request: Any) -> list[_Place]:
@@ -145,6 +143,7 @@ class Guard:
                     hint=suggestion(name, self._projects) or f"make it with: evalsi auth projects create {name}",
                 )
             if make:
+                checked_name(name, where="project")
                 project = Project(name=name, source="api", created_at=self._clock.now(), created_by=caller.principal)
                 with suppress(AlreadyExistsError):  # somebody was faster
                     await asyncio.to_thread(self._store.add_project, project)

@@ -156,7 +156,8 @@ def of_parquet(source: ByteSource) -> Objects:
         parquet: Any = importlib.import_module("pyarrow.parquet")
     except ImportError:
         raise MissingExtraError("reading Parquet", "arrow") from None
-    broken: tuple[type[Exception], ...] = (arrow.ArrowException, OSError, ValueError)
+    # Values that Arrow holds and Python does not, such as a day of the year 300000 or an unknown zone, are among these.
+    broken: tuple[type[Exception], ...] = (arrow.ArrowException, OSError, ValueError, ArithmeticError, LookupError)
     try:
         with source.seekable() as stored:
             columns = [str(name) for name in parquet.ParquetFile(stored).schema_arrow.names]
@@ -170,7 +171,7 @@ def of_parquet(source: ByteSource) -> Objects:
                 for batch in parquet.ParquetFile(stored).iter_batches(batch_size=_ROWS_PER_CHUNK):
                     yield from batch.to_pylist()
         except broken as error:
-            raise InvalidDataError(f"the Parquet file is broken: {error}", where=source.name) from error
+            raise InvalidDataError(f"the Parquet file cannot be read to its end: {error}", where=source.name) from error
 
     return Objects(name=source.name, items=rows, columns=columns, content=source)
 
