@@ -110,6 +110,11 @@ class ByteSource:
             yield head
         yield from blocks
 
+    def is_packed(self) -> bool:
+        """Whether the bytes are compressed. Raises: NotFoundError, InvalidDataError: they cannot be read."""
+        with self.packed() as packed:
+            return packed.read(4).startswith((_GZIP, _ZSTD))
+
     def stamp(self) -> Stamp | None:
         """What changes when the file is written or replaced. None for a spool, which nobody else can write.
 
