@@ -14,7 +14,7 @@ from evalsi.access.caller import Caller, everyone
 from evalsi.access.gate import require, visible_projects
 from evalsi.access.permissions import PERMISSIONS
 from evalsi.access.roles import ROLES, grants_of, permissions_of
-from evalsi.core.errors import EvalsiError, ForbiddenError, NotFoundError, StoreError
+from evalsi.core.errors import EvalsiError, ForbiddenError, InvalidParamsError, NotFoundError, StoreError
 from evalsi.schema import AuditEvent
 from evalsi.testing.access_store_suite import every_event
 from tests.access.calling import OWNER, Office, a_caller, an_office
@@ -149,3 +149,16 @@ def test_the_gate_is_the_union_of_the_roles_here_and_everywhere(
         assert project not in visible
         with pytest.raises(ForbiddenError, match=permission.name):
             require(caller, permission.name, project)
+
+
+@pytest.mark.parametrize("name", ["..", "../up", "a/b", "p\0", "x" * 64, "Ünï", "-", " "])
+def test_a_project_that_is_made_by_being_named_has_a_name_that_a_project_can_have(tmp_path: Path, name: str) -> None:
+    with an_office(tmp_path) as office:
+        for method, request in (
+            ("RunService.CreateRun", types.CreateRunRequest(project=name)),
+            ("DatasetCatalogService.UploadDatasetVersion", types.DatasetUploadConfig(project=name, name="cases")),
+        ):
+            error = _admitted(office, everyone(), method, request)
+            assert isinstance(error, InvalidParamsError)
+            assert error.where == "project"
+        assert [project.name for project in office.store.projects()] == ["default"]

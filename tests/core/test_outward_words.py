@@ -48,3 +48,9 @@ def test_advice_for_a_command_line_is_left_out_or_becomes_a_call() -> None:
 def test_the_place_of_a_mistake_is_kept() -> None:
     error = InvalidDataError("not JSON", where="/srv/data/sets/a.jsonl:3:1", hint="mend the line")
     assert outward_words(error) == "a.jsonl:3:1: not JSON; mend the line"
+
+
+def test_an_option_in_brackets_is_left_out_and_the_advice_around_it_kept() -> None:
+    hint = 'correct this, or leave invalid rows out (--skip-invalid; on_invalid="skip")'
+    error = InvalidDataError("not JSON", hint=hint)
+    assert outward_words(error) == "not JSON; correct this, or leave invalid rows out"

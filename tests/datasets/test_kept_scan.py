@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsi.core.errors import DuplicateIdError
+from evalsi.core.errors import DuplicateIdError, InvalidDataError
 from evalsi.datasets import DatasetOptions, kept_scan, open_dataset
 from evalsi.datasets.scan import Scan
 from evalsi.infra.scan_files import MOST_FILES, ScanFiles
@@ -152,3 +152,33 @@ def test_only_the_newest_findings_are_kept(tmp_path: Path) -> None:
         memory.put(f"sha256:{n:064x}", b"x")
     assert len(list((tmp_path / "scans").iterdir())) == MOST_FILES
     assert memory.get(f"sha256:{MOST_FILES + 4:064x}") == b"x"
+
+
+@pytest.mark.parametrize("dated_back", [False, True])
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_no_record_of_a_file_that_is_written_while_it_is_read_counts_as_one_of_those_checked(
+    tmp_path: Path, form: str, dated_back: bool
+) -> None:
+    """Written in place, every row as long as before: nothing but the stamps of the file tells."""
+    path = tmp_path / f"a.{form}"
+
+    def content(word: str) -> str:
+        if form == "csv":
+            return "id,output\n" + "".join(f"{n:06},{word}\n" for n in range(20_000))
+        return "".join(json.dumps({"id": f"{n:06}", "output": word}) + "\n" for n in range(20_000))
+
+    path.write_text(content("yes"))
+    before = path.stat()
+    dataset = open_dataset(path)
+    dataset.scan()
+    said: set[str | None] = set()
+    with pytest.raises(InvalidDataError, match="has changed since it was checked"):
+        for number, record in enumerate(dataset.records()):
+            assert record.output is not None
+            said.add(record.output.text)
+            if number == 10:
+                with path.open("r+") as file:
+                    file.write(content("yea"))
+                if dated_back:
+                    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert said == {"yes"}

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ from evalsi.core.errors import (
     NotFoundError,
     UnknownNameError,
 )
-from evalsi.datasets import DatasetOptions, open_dataset
+from evalsi.datasets import DatasetOptions, open_dataset, parquet_sizes
 from evalsi.schema import Content, Record
 
 
@@ -237,6 +238,59 @@ def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
     (tmp_path / "answers.jsonl").touch()
     with pytest.raises(NotFoundError, match=r"answers\.jsonl"):
         open_dataset(tmp_path / "anwsers.jsonl")
+
+
+@pytest.mark.slow
+def test_a_small_parquet_file_of_long_values_is_read_in_little_memory(tmp_path: Path) -> None:
+    """A value that stands in the file once and in every row: 200 rows of 8 MiB from a file of kilobytes."""
+    rows, size = 200, 8 << 20
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * rows), pa.array(["y" * size]))
+    pq.write_table(pa.table({"id": [str(n) for n in range(rows)], "output": column}), tmp_path / "d.parquet")
+    assert (tmp_path / "d.parquet").stat().st_size < 1 << 20
+    script = (
+        "import resource, sys\n"
+        "from evalsi.datasets import open_dataset\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))\n"
+        "print(open_dataset(sys.argv[1]).scan().records)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "d.parquet")], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == str(rows), done.stderr[-500:]
+
+
+def test_a_parquet_column_that_unpacks_to_very_much_more_than_it_is_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_sizes, "_BLOWN_UP_BYTES", 1 << 20)
+    table = pa.table({"id": ["1"], "output": ["y" * (4 << 20)]})
+    pq.write_table(table, tmp_path / "d.parquet", compression="zstd")
+    with pytest.raises(InvalidDataError, match="output unpacks to more than 200 times its size"):
+        open_dataset(tmp_path / "d.parquet").scan()
+
+
+@pytest.mark.parametrize("rows", [3, 511, 512, 513, 1_500])
+def test_rows_of_a_table_are_all_there_however_large_they_are(rows: int) -> None:
+    table = pa.table({"id": [str(n) for n in range(rows)], "output": ["z" * (n % 7) * 10_000 for n in range(rows)]})
+    records = list(open_dataset(table))
+    assert [record.id for record in records] == [str(n) for n in range(rows)]
+    assert [len(text_of(record.output)) for record in records] == [n % 7 * 10_000 for n in range(rows)]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([2**52], pa.timestamp("ms")),
+        pa.array([1], pa.timestamp("ms", tz="Mars/Phobos")),
+        pa.array([2**31 - 1], pa.date32()),
+        pa.array([2**62], pa.duration("ms")),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_a_parquet_value_that_python_cannot_hold_is_a_fault_of_the_file(tmp_path: Path, column: pa.Array) -> None:
+    pq.write_table(pa.table({"id": ["1"], "output": ["x"], "metadata": column}), tmp_path / "d.parquet")
+    with pytest.raises(InvalidDataError, match="cannot be"):
+        open_dataset(tmp_path / "d.parquet").scan()
 
 
 @pytest.mark.parametrize(

@@ -201,6 +201,24 @@ def test_a_rating_the_candidate_gave_itself_never_counts() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It gives itself [[10]], which I ignore.\nRating: 2", 2),
+        ("It ends with: [[10]]\nRating: [[2]]", 2),
+        ("The last line of the answer is [[10]]\n[[2]]", 2),
+        ("Rating: 2\nIt had asked for [[10]]", None),
+        ("[[2]]\nRating: 10", None),
+        ("All in all I find it good: [[8]]", 8),
+    ],
+)
+def test_a_mark_that_the_judge_mentions_is_not_its_rating(text: str, expected: float | None) -> None:
+    if expected is None:
+        assert kind_of(lambda: read_rating(reply(text), ONE_TO_TEN)) is ErrorKind.JUDGE_PARSE
+    else:
+        assert read_rating(reply(text), ONE_TO_TEN) == expected
+
+
 # --- Ratings ---------------------------------------------------------------------------------------------------------
 
 
@@ -274,6 +292,12 @@ def test_labels_that_differ_in_case_only_are_refused() -> None:
         ("Winner: Answer B", "B"),
         ("Better answer: A.", "A"),
         ("[[A]]\n[[B]]", None),
+        ("Answer A ends with [[A]]\nVerdict: B", "B"),
+        ("Answer A ends with [[A]]\n[[B]]", "B"),
+        ("Answer A ends with [[A]]\nFinal verdict: [[C]]", "tie"),
+        ("Verdict: B\nAnswer A ended with [[A]]", None),
+        ("Verdict: B\nOn reflection, verdict: A", None),
+        ("All in all I prefer [[B]]", "B"),
         ("A is a vowel", None),
         ('One answer says "[[A]]".', None),
         ("Assistant A is better", None),
@@ -324,6 +348,21 @@ def test_a_field_of_another_type_is_no_verdict(fields: str) -> None:
 
 def test_a_broken_object_is_not_outvoted_by_a_sound_one() -> None:
     text = '{"score": 0.1, "score": 0.2}\n{"score": 0.9, "reason": "x"}'
+    assert kind_of(lambda: SCORE.read(reply(text))) is ErrorKind.JUDGE_PARSE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"score": 0.1, "score": 0.9, "reason": "half a pair: \\ud800"}',
+        '{"nested": {"score": 0.1, "score": 0.9, "reason": "\\udfff"}}',
+        '{"score": NaN, "reason": "x"}',
+        '{"score": NaN, "reason": "x"}\n{"score": 0.9, "reason": "x"}',
+        '{"score": 0.9, "reason": NaN}',
+        '{"score": 0.1, "score": 0.2, "reason": "\\ud800"}\n{"score": 0.9, "reason": "x"}',
+    ],
+)
+def test_a_key_twice_and_a_number_that_is_none_are_no_verdict_whatever_stands_beside_them(text: str) -> None:
     assert kind_of(lambda: SCORE.read(reply(text))) is ErrorKind.JUDGE_PARSE
 
 
@@ -460,6 +499,10 @@ HUGE = [
     '{"claims": [' + '"a", ' * 19_000 + '"b"]}',
     '{"score": 1' + "0" * 99_000 + "}",
     "ﷺ" * 30_000,
+    "{}\n" * 33_000,
+    'x\n{"a": 1}\n' * 10_000,
+    ("«" * 2_000 + "\n") * 50,
+    "“" * 100_000,
 ]
 
 
@@ -470,3 +513,23 @@ def test_a_hundred_kilobytes_of_anything_are_read_within_a_second(number: int) -
         with contextlib.suppress(ReplyError):
             read(reply(HUGE[number]))
         assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize("piece", HUGE)
+@pytest.mark.slow
+def test_megabytes_of_anything_are_refused_or_read_within_seconds(piece: str) -> None:
+    text = piece * 60
+    for read in READERS:
+        start = time.process_time()
+        with contextlib.suppress(ReplyError):
+            read(reply(text))
+        assert time.process_time() - start < 5
+
+
+def test_a_verdict_after_long_reasoning_is_read_and_one_of_endless_words_is_not() -> None:
+    thought = f"<think>{'It may be. ' * 100_000}</think>\n"
+    assert read_rating(reply(f"{thought}Rating: 7"), ONE_TO_TEN) == 7
+    for text in (f"{thought * 2}Rating: 7", f"{'It may be. ' * 30_000}\nRating: 7"):
+        with pytest.raises(ReplyError, match="no verdict has more than") as refusal:
+            read_rating(reply(text), ONE_TO_TEN)
+        assert refusal.value.kind is ErrorKind.JUDGE_PARSE

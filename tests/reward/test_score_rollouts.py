@@ -87,6 +87,19 @@ def test_a_part_of_weight_zero_is_reported_and_never_counts(tmp_path: Path) -> N
     assert reward.components["tests"].status is RewardComponentStatus.ERROR
 
 
+@pytest.mark.parametrize("weights", [(1e308, 1e308), (-1e308, -1e308), (1.0, 1.7e308)])
+def test_a_total_that_is_no_finite_number_is_a_failure_and_no_reward(
+    weights: tuple[float, float], tmp_path: Path
+) -> None:
+    parts = [own("format", weight=weights[0]), own("tests", weight=weights[1])]
+    row = rollout("a", format=1, tests=2)
+    (reward,) = scored(spec_of(*parts, onError="mask"), [row], tmp_path)
+    assert reward.total is None
+    assert reward.components["tests"].status is RewardComponentStatus.ERROR
+    with pytest.raises(RewardFailedError, match="no finite number"):
+        scored(spec_of(*parts), [row], tmp_path)
+
+
 def test_a_skipped_part_masks_the_rollout_and_fails_nothing(tmp_path: Path) -> None:
     spec = spec_of({"ref": "math-equiv"}, own("format", weight=0.5))
     (reward,) = scored(spec, [rollout("a", format=1)], tmp_path)

@@ -1,5 +1,7 @@
 """What sinks are told of a run: its scores under ids that stay the same, in an order that stays the same."""
 
+import pytest
+
 import evalsi
 from evalsi import Content, Record, Step, Trajectory
 from evalsi.results.graded_run import GradedRun
@@ -50,6 +52,27 @@ def test_a_record_of_traffic_is_told_of_its_trace_and_others_of_their_place() ->
     assert metric.low is not None
     assert metric.high is not None
     assert metric.low < 0.5 < metric.high
+
+
+@pytest.mark.parametrize(
+    "name", ["zz", "../../../2.0/mlflow/runs/delete?x=", "0" * 31, TRACE.upper(), TRACE + "\n", "é"]
+)
+def test_what_is_no_id_of_a_trace_or_span_is_told_as_none(name: str) -> None:
+    steps = [Step(span_id=name, type=StepType.AGENT)]
+    odd = [
+        Record(
+            id=name,
+            output=Content(text="a"),
+            reference=Content(text="a"),
+            trajectory=Trajectory(trace_id=name, steps=steps),
+            provenance=Provenance(trace=TraceProvenance(trace_id=trace)),
+        )
+        for trace in (name, TRACE)
+    ]
+    for record, trace in zip(odd, ("", TRACE), strict=True):
+        told, _ = scores_of_run(evalsi.evaluate([record], evaluators=["exact-match"]).run, "default")
+        (score,) = told.scores
+        assert (told.first_trace_id, score.trace_id, score.span_id) == (trace, trace, "")
 
 
 def test_the_same_run_is_told_in_the_same_order_under_the_same_ids_and_another_under_others() -> None:

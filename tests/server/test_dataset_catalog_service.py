@@ -1,16 +1,28 @@
 """DatasetCatalogService on its real store: what was taken in comes out as it was, in every form it can come in."""
 
 import asyncio
+import gzip
 import hashlib
-from collections.abc import AsyncIterator, Iterator
+import resource
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from evalsi.access.caller import everyone
-from evalsi.core.errors import AlreadyExistsError, ConflictError, InvalidDataError, InvalidSpecError, NotFoundError
+from evalsi.core.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    InvalidDataError,
+    InvalidSpecError,
+    NotFoundError,
+    StoreError,
+    UsageError,
+)
 from evalsi.infra.store.project_stores import SqlProjectStores
 from evalsi.schema import (
     Content,
@@ -29,6 +41,7 @@ from evalsi.schema import (
     UploadDatasetVersionRequest,
     UploadDatasetVersionResponse,
 )
+from evalsi.server.services import dataset_catalog_service
 from evalsi.server.services.dataset_catalog_service import DatasetCatalogService
 from tests.worker.served_runs import ServedRuns
 
@@ -250,3 +263,52 @@ def test_a_specification_may_pin_the_content_of_a_version(
         stores.datasets("default").path_of(DatasetVersionRef(name="cases", version="1", sha256="00"))
     with pytest.raises(NotFoundError):
         stores.datasets("other").path_of(reference)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"])
+def test_a_file_that_unpacks_to_very_much_more_than_it_is_is_refused(
+    service: DatasetCatalogService, pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset_catalog_service, "_BLOWN_UP_BYTES", 1 << 20)
+    rows = b"".join(b'{"id":"%d","input":"x"}\n' % number for number in range(100))
+    with pytest.raises(InvalidDataError, match="cases: unpacks to more than 200 times its size"):
+        uploaded(service, pack(rows + b" " * (4 << 20)), piece=100_000)
+    ordinary = b"".join(b'{"id":"%d","input":"%x"}\n' % (number, hash(str(number))) for number in range(40_000))
+    assert uploaded(service, pack(ordinary), piece=100_000).records == 40_000
+
+
+def test_an_upload_larger_than_one_may_be_is_refused_before_it_is_whole(stores: SqlProjectStores) -> None:
+    small = DatasetCatalogService(stores=stores, most_upload_bytes=100)
+    sent = 0
+
+    async def messages() -> AsyncIterator[UploadDatasetVersionRequest]:
+        nonlocal sent
+        yield UploadDatasetVersionRequest(config=DatasetUploadConfig(name="cases"))
+        while True:
+            sent += 60
+            yield UploadDatasetVersionRequest(chunk=b"x" * 60)
+
+    with pytest.raises(UsageError, match="more than the 100 bytes"):
+        asyncio.run(small.upload_dataset_version(messages(), CALLER))
+    assert sent == 120
+
+
+def test_two_records_with_one_id_are_refused_however_far_they_are_apart(service: DatasetCatalogService) -> None:
+    trials = b"".join(
+        b'{"id":"r%d","input":"x","provenance":{"run":{"trial":%d}}}\n' % (number % 30_000, number // 30_000)
+        for number in range(30_001)
+    )
+    with pytest.raises(InvalidDataError, match="record 30001 has the id 'r0' of an earlier one"):
+        uploaded(service, trials, piece=100_000)
+
+
+def test_an_upload_that_finds_no_room_is_the_servers_trouble_and_not_its_crash(service: DatasetCatalogService) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, hard))
+    try:
+        with pytest.raises(StoreError, match="no room"):
+            uploaded(service, LINES * 2_000, piece=10_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, ignored)

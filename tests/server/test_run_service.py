@@ -18,6 +18,7 @@ from evalsi.core.errors import (
     UnimplementedError,
     UsageError,
 )
+from evalsi.infra.promoted_files import PromotedFiles
 from evalsi.infra.store.project_stores import SqlProjectStores
 from evalsi.schema import (
     ArchiveRunRequest,
@@ -89,7 +90,13 @@ def stores(served: ServedRuns) -> Iterator[SqlProjectStores]:
 
 @pytest.fixture
 def service(served: ServedRuns, stores: SqlProjectStores) -> RunService:
-    return RunService(stores=stores, clock=SystemClock(), datasets=served.folder / "datasets", has_usual_judge=False)
+    return RunService(
+        stores=stores,
+        clock=SystemClock(),
+        datasets=served.folder / "datasets",
+        add_cases=PromotedFiles(served.folder / "datasets").add,
+        has_usual_judge=False,
+    )
 
 
 def spec(**changes: Any) -> RunSpec:
@@ -190,7 +197,7 @@ def test_a_request_sent_again_with_its_key_is_the_same_run(served: ServedRuns, s
     request = CreateRunRequest(name="keyed", spec=spec())
     first = asyncio.run(service.create_run(request, caller)).run
     with closing(served.open()) as stores:  # as after a restart
-        again = RunService(stores=stores, clock=SystemClock(), datasets=service.datasets)
+        again = RunService(stores=stores, clock=SystemClock(), datasets=service.datasets, add_cases=service.add_cases)
         second = asyncio.run(again.create_run(request, caller)).run
     assert first is not None
     assert second is not None
@@ -201,7 +208,11 @@ def test_a_request_sent_again_with_its_key_is_the_same_run(served: ServedRuns, s
 
 def test_a_project_that_holds_too_many_runs_gets_no_more(stores: SqlProjectStores, service: RunService) -> None:
     small = RunService(
-        stores=stores, clock=SystemClock(), datasets=service.datasets, most_stored={"small": 1, "large": 9}.get
+        stores=stores,
+        clock=SystemClock(),
+        datasets=service.datasets,
+        add_cases=service.add_cases,
+        most_stored={"small": 1, "large": 9}.get,
     )
     asked(small, spec(), project="small")
     with pytest.raises(QuotaError, match="holds 1 runs and may hold 1"):
@@ -333,6 +344,34 @@ def test_what_went_wrong_becomes_a_dataset(served: ServedRuns, service: RunServi
     with pytest.raises(InvalidSpecError):
         asyncio.run(service.promote_results(PromoteResultsRequest(run_id=run.id, dataset="../up"), CALLER))
     assert served.folder.joinpath("datasets", answer.path).is_file()
+
+
+@pytest.mark.parametrize(
+    "path", ["promoted/billing/own.jsonl", "promoted/*/own.jsonl", "**/own.jsonl", "promoted/billing", "promoted", "."]
+)
+def test_the_cases_of_a_project_are_read_by_its_runs_alone(service: RunService, path: str) -> None:
+    run = finished(service, spec(), project="billing")
+    request = PromoteResultsRequest(run_id=run.id, dataset="own")
+    asyncio.run(service.promote_results(request, CALLER))
+    wanted = spec(dataset=DatasetSource(path=path))
+    with pytest.raises(InvalidSpecError, match="where the cases of other projects are"):
+        asked(service, wanted)
+    recorded = Target(connector="recorded", recording=path)
+    with pytest.raises(InvalidSpecError, match="where the cases of other projects are"):
+        asked(service, spec(target=recorded))
+    if path in ("promoted/billing/own.jsonl", "promoted/billing"):
+        assert finished(service, wanted, project="billing").records == 200
+
+
+def test_a_pattern_does_not_lead_out_of_the_root_through_a_link(served: ServedRuns, service: RunService) -> None:
+    outside = served.folder / "outside.jsonl"
+    outside.write_text('{"id": "1", "output": "a secret", "reference": "x"}\n')
+    (served.folder / "datasets" / "linked").mkdir()
+    (served.folder / "datasets" / "linked" / "secret.jsonl").symlink_to(outside)
+    with pytest.raises(InvalidSpecError, match="through a symbolic link"):
+        asked(service, spec(dataset=DatasetSource(path="linked/*.jsonl")))
+    with pytest.raises(InvalidSpecError, match="through a symbolic link"):
+        asked(service, spec(dataset=DatasetSource(path="linked")))
 
 
 def test_a_run_can_be_cancelled_resumed_put_away_and_deleted(service: RunService) -> None:

@@ -1,9 +1,15 @@
 """Cases that policies promote become versions of datasets, one for each content."""
 
+import resource
+import signal
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from evalsi.core.errors import StoreError
 from evalsi.infra.promoted_files import PromotedFiles
 from evalsi.schema import Content, Record
 from evalsi.settings import Settings
@@ -43,3 +49,31 @@ def test_a_line_that_a_death_cut_off_is_taken_away_before_the_next_case(tmp_path
     path.write_bytes(path.read_bytes() + b'{"id":"b","outp')
     files.add("default", "leaks", [a_case("b")])
     assert [line.split(b'"')[3] for line in path.read_bytes().splitlines()] == [b"a", b"b"]
+
+
+def test_cases_that_a_full_disk_takes_only_a_part_of_are_not_added(tmp_path: Path) -> None:
+    """A limit on the size of files fails as a full disk does: it takes what still fits, and refuses the next byte."""
+    files = PromotedFiles(tmp_path)
+    files.add("default", "leaks", [a_case("a")])
+    path = files.path_of("default", "leaks")
+    before = path.read_bytes()
+    many = [a_case(f"case {number}") for number in range(100)]
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 1000, hard))
+    try:
+        with pytest.raises(StoreError, match="cannot be added"):
+            files.add("default", "leaks", many)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert path.read_bytes() == before
+    assert files.add("default", "leaks", many) == 100
+
+
+def test_cases_that_many_add_at_once_are_there_once(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        cases = [a_case(f"case {number}") for number in range(50)]
+        added = pool.map(lambda _: PromotedFiles(tmp_path).add("default", "leaks", cases), range(8))
+        assert sum(added) == 50
+    assert len(PromotedFiles(tmp_path).path_of("default", "leaks").read_bytes().splitlines()) == 50

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import hmac
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,12 @@ from evalsi.infra.sinks.endpoint import SinkEndpoint
 from evalsi.infra.sinks.webhook_sink import WebhookSink
 from evalsi.infra.store.open_stores import open_failure_store
 from evalsi.ports.score_outbox import SinkStanding
+from evalsi.ports.score_sink import TAKEN, OutgoingScores, SinkReceipt
 from evalsi.schema import DeleteTracesRequest, PolicyStats, Record
 from evalsi.watch.cascade import ReadyPolicy
 from evalsi.watch.complete_sessions import complete_sessions
 from evalsi.watch.complete_traces import complete_traces
-from evalsi.watch.deliver_scores import FEWEST, LEASE_S, SinkLane, SinkPlan, give_up_old
+from evalsi.watch.deliver_scores import LEASE_S, SinkLane, SinkPlan, give_up_old
 from evalsi.watch.policy import CheckedPolicy
 from evalsi.watch.policy_book import ArmedPolicy
 from evalsi.watch.reading_traces import delete_traces
@@ -245,7 +246,7 @@ def test_a_sink_that_takes_nothing_is_left_alone_for_longer_each_time_and_asked_
             waited += 1
         asked.append(count)
         pauses.append(waited)
-    assert asked == [60, 50, 25, 12, 6, FEWEST, FEWEST]
+    assert asked == [60, 50, 25, 12, 6, 3, 1]
     assert pauses == [0, 1, 2, 4, 8, 16, 32]
     heard.status = 200
     traffic.clock.turn(400)
@@ -279,6 +280,46 @@ def test_a_score_that_is_refused_costs_only_its_own_delivery(traffic: Traffic, h
     assert "HTTP status 400" in found.error
     (warning,) = with_sinks(PolicyStats(policy="answers"), [found]).warnings
     assert warning.startswith("1 delivery was given up that should have gone to the sink hook: 127.0.0.1 answered")
+
+
+class Stumbling:
+    """A sink that fails on one trace, whatever else is sent with it."""
+
+    def __init__(self, fails: Callable[[], SinkReceipt]) -> None:
+        self._fails = fails
+        self.taken: set[str] = set()
+
+    async def send(self, deliveries: Sequence[OutgoingScores]) -> Sequence[SinkReceipt]:
+        if trace_id(5) in {each.subject for each in deliveries}:
+            return [self._fails()] * len(deliveries)
+        self.taken |= {each.subject for each in deliveries}
+        return [TAKEN] * len(deliveries)
+
+    async def close(self) -> None: ...
+
+
+def raised() -> SinkReceipt:
+    raise ValueError("non-hexadecimal number found")
+
+
+@pytest.mark.parametrize("fails", [lambda: SinkReceipt("trouble", "HTTP status 500"), raised])
+def test_one_that_a_sink_stumbles_over_every_time_holds_up_no_other(
+    traffic: Traffic, fails: Callable[[], SinkReceipt]
+) -> None:
+    traffic.apply(policy_of(stages=QUICK, sinks=["hook"]))
+    traffic.arrive(*(spans_of(number) for number in range(20)))
+    complete(traffic)
+    sink = Stumbling(fails)
+    to_hook = lane(traffic, sink)
+    for _ in range(300):
+        deliver(to_hook)
+        traffic.clock.turn(1)
+    assert sink.taken == {trace_id(number) for number in range(20)} - {trace_id(5)}
+    found = standing(traffic)
+    assert (found.delivered, found.waiting, found.given_up) == (19, 1, 0)
+    traffic.clock.turn(DAY_S)
+    deliver(to_hook)
+    assert (standing(traffic).delivered, standing(traffic).given_up) == (19, 1)
 
 
 def test_what_is_not_taken_in_time_is_given_up_and_seen(traffic: Traffic, heard: Receiver) -> None:

@@ -57,12 +57,13 @@ class Guard:
         self.audit_write_failures = 0
         """Entries of the audit log that could not be written; their calls were not made."""
 
-    async def admit(self, caller: Caller, method: str, request: Any) -> None:
+    async def admit(self, caller: Caller, method: str, request: Any, *, again: bool = False) -> None:
         """Returns when `caller` may call `method` with `request`.
 
         Args:
             method: Its name in the action table, such as `RunService.GetRun`.
             request: The request message; of a stream from the client, the `config` in its first.
+            again: The call was admitted before and is under way: it is in the audit log already.
 
         Raises:
             ForbiddenError: It may not; the refusal is in the audit log.
@@ -84,7 +85,7 @@ class Guard:
                 raise
         if action.scope in (Scope.NAMED, Scope.VISIBLE):
             await self._find(caller, [place.project for place in places], make=is_audited(entry, action))
-        if is_audited(entry, action):
+        if is_audited(entry, action) and not again:
             await self._note(caller, entry, action, request, places)
 
     async def admit_traffic(self, caller: Caller, project: str) -> None:
@@ -97,8 +98,6 @@ class Guard:
         except ForbiddenError as refusal:
             await self._write(caller, _Deed(TRAFFIC_PERMISSION, TRAFFIC_PROCEDURE, ""), [_Place(project)], refusal)
             raise
-        if project not in self._projects and caller.method == "none":
-            checked_name(project)
         await self._find(caller, [project], make=True)
 
     async def _places_of(self, action: Action, request: Any) -> list[_Place]:
@@ -144,6 +143,7 @@ class Guard:
                     hint=suggestion(name, self._projects) or f"make it with: evalsi auth projects create {name}",
                 )
             if make:
+                checked_name(name, where="project")
                 project = Project(name=name, source="api", created_at=self._clock.now(), created_by=caller.principal)
                 with suppress(AlreadyExistsError):  # somebody was faster
                     await asyncio.to_thread(self._store.add_project, project)

@@ -53,11 +53,11 @@ def made_key(asked: CreateAPIKeyRequest, now: datetime, created_by: str) -> Made
     return MadeKey(new.key, StoredKey(digest=new.digest, key=key))
 
 
-def checked_name(name: str) -> str:
+def checked_name(name: str, *, where: str = "name") -> str:
     """A name of a key or project. Raises: InvalidParamsError: it is none."""
     if not _NAME.match(name):
         raise InvalidParamsError(
-            f"{name[:80]!r} is no name", where="name", hint="use 1 to 63 lower-case letters, digits and dashes"
+            f"{name[:80]!r} is no name", where=where, hint="use 1 to 63 lower-case letters, digits and dashes"
         )
     return name
 

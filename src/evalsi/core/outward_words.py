@@ -10,6 +10,8 @@ from evalsi.core.errors import EvalsiError
 
 _PATH = re.compile(r"(?:file://|(?<![\w/.:#~$)\]}*+?-]))/(?:[^\s/'\"<>:;,()|]+/)+([^\s/'\"<>:;,()|]*)")
 _COMMAND_LINE = re.compile(r"(?<![\w.])evalsi [a-z]|(?<![\w-])--[a-z]|\bEVALSI_[A-Z]")
+_ASIDE = re.compile(r"\s*\([^()]*(?<![\w-])--[a-z][^()]*\)")
+"""What a hint says in brackets with an option of the command line."""
 _CALLS = {
     "see: evalsi catalog": "ListEvaluators lists them",
     "'evalsi runs list' shows all": "ListRuns lists them",
@@ -27,7 +29,7 @@ def outward_words(error: EvalsiError) -> str:
 
 def outward_hint(hint: str | None) -> str:
     """What of a hint helps a caller, clause by clause; empty where nothing does."""
-    clauses = (hint or "").split("; ")
+    clauses = _ASIDE.sub("", hint or "").split("; ")
     told = [_CALLS.get(each, "" if _COMMAND_LINE.search(each) else each) for each in clauses]
     return without_paths("; ".join(each for each in told if each))
 

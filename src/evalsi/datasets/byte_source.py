@@ -11,10 +11,13 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, TypeAlias, cast
 
 from evalsi.core.errors import InvalidDataError, NotFoundError
 from evalsi.datasets.rows import Digest
+
+Stamp: TypeAlias = tuple[int, int, int, int]
+"""Size, time of change of the content and of the inode, and the inode."""
 
 _BLOCK_BYTES = 64 * 1024
 """Small enough for a core's own cache: measured fastest of 64 to 512 KiB."""
@@ -107,15 +110,23 @@ class ByteSource:
             yield head
         yield from blocks
 
-    def stamp(self) -> tuple[int, int] | None:
-        """What changes when the file is written: its size and time. None for a spool, which nobody else can write."""
+    def is_packed(self) -> bool:
+        """Whether the bytes are compressed. Raises: NotFoundError, InvalidDataError: they cannot be read."""
+        with self.packed() as packed:
+            return packed.read(4).startswith((_GZIP, _ZSTD))
+
+    def stamp(self) -> Stamp | None:
+        """What changes when the file is written or replaced. None for a spool, which nobody else can write.
+
+        The time at which the inode changed tells also of a writer that sets the size and the time of before.
+        """
         if self.path is None:
             return None
         try:
             state = self.path.stat()
         except OSError:
-            return (-1, -1)
-        return state.st_size, state.st_mtime_ns
+            return (-1, -1, -1, -1)
+        return state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino
 
     def head(self) -> bytes:
         """The first 64 KiB, decompressed, in UTF-8."""

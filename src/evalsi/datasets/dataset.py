@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evalsi.core.errors import InvalidDataError
+from evalsi.datasets.byte_source import Stamp
 from evalsi.datasets.condition import Condition
 from evalsi.datasets.kept_scan import remembered
 from evalsi.datasets.mapping import FieldMap
@@ -158,9 +159,10 @@ class Dataset:
         for part, skips, stamp in zip(self._parts, found.skips, found.stamps, strict=True):
             if left == 0:
                 break
-            if part.content is not None and part.content.stamp() != stamp:
-                raise _changed(part)
+            _refuse_changed(part, stamp)
             for chunk in part.chunks(checked=False, skips=skips):
+                # Nothing of a file that somebody writes meanwhile is handed on under the digest of before.
+                _refuse_changed(part, stamp)
                 if len(chunk.rows) > left:
                     chunk = _cut(chunk, left)  # noqa: PLW2901
                 elif chunk.problems:
@@ -244,6 +246,11 @@ def _cut(chunk: Chunk, size: int) -> Chunk:
     return Chunk(
         rows=chunk.rows[:size], places=chunk.places[:size], raw=None if chunk.raw is None else chunk.raw[:size]
     )
+
+
+def _refuse_changed(part: Part, stamp: Stamp | None) -> None:
+    if part.content is not None and part.content.stamp() != stamp:
+        raise _changed(part)
 
 
 def _changed(part: Part) -> InvalidDataError:

@@ -24,7 +24,7 @@ LEAST_BYTES = 4 * 1024 * 1024
 """Files that are smaller together are read in a tenth of a second."""
 _RESTED_NS = 2_000_000_000
 """How long a file must have been left alone: two changes within a tick of the file system's clock look like one."""
-_FORM = 2
+_FORM = 3
 """Grows when a pass finds something else in the same files."""
 
 _ENCODER = msgspec.msgpack.Encoder()

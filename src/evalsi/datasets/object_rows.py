@@ -17,9 +17,12 @@ import msgspec
 from evalsi.core.errors import InvalidDataError, MissingExtraError
 from evalsi.datasets.byte_source import ByteSource
 from evalsi.datasets.json_rows import decode_rows
+from evalsi.datasets.parquet_sizes import rows_at_once
 from evalsi.datasets.rows import Chunk, Digest, Problem, RowError, row_place
 
 _ROWS_PER_CHUNK = 512
+_CHUNK_BYTES = 8 << 20
+"""A chunk ends after the row with which it has so many bytes."""
 
 
 @dataclass(frozen=True)
@@ -37,26 +40,35 @@ class Objects:
             for _ in self.content.blocks(digest):
                 pass
             digest = None
-        items = iter(self.items())
-        start = 1
-        while batch := list(islice(items, _ROWS_PER_CHUNK)):
+        items = enumerate(self.items(), 1)
+        at_its_end = False
+        while not at_its_end:
             raw: list[bytes] = []
             places: list[int] = []
             problems: list[Problem] = []
-            for place, item in enumerate(batch, start):
+            size = 0
+            at_its_end = True
+            for place, item in islice(items, _ROWS_PER_CHUNK):
+                at_its_end = False
                 if place in skips:
                     continue
                 try:
-                    raw.append(line_of(item))
-                    places.append(place)
+                    line = line_of(item)
                 except RowError as fault:
                     problems.append(Problem(place, fault.reason))
+                    continue
+                raw.append(line)
+                places.append(place)
+                size += len(line)
+                if size >= _CHUNK_BYTES:
+                    break
+            if at_its_end:
+                return
             if digest is not None:
                 digest.update(b"".join(line + b"\n" for line in raw))
             chunk = decode_rows(raw, places, checked=checked, blanks_count=True)
             chunk.problems = sorted(chunk.problems + problems, key=lambda problem: problem.place)
             yield chunk
-            start += len(batch)
 
     def where(self, place: int, offset: int | None = None) -> str:  # noqa: ARG002
         return row_place(self.name, place)
@@ -156,7 +168,8 @@ def of_parquet(source: ByteSource) -> Objects:
         parquet: Any = importlib.import_module("pyarrow.parquet")
     except ImportError:
         raise MissingExtraError("reading Parquet", "arrow") from None
-    broken: tuple[type[Exception], ...] = (arrow.ArrowException, OSError, ValueError)
+    # Values that Arrow holds and Python does not, such as a day of the year 300000 or an unknown zone, are among these.
+    broken: tuple[type[Exception], ...] = (arrow.ArrowException, OSError, ValueError, ArithmeticError, LookupError)
     try:
         with source.seekable() as stored:
             columns = [str(name) for name in parquet.ParquetFile(stored).schema_arrow.names]
@@ -167,10 +180,12 @@ def of_parquet(source: ByteSource) -> Objects:
     def rows() -> Iterator[Any]:
         try:
             with source.seekable() as stored:
-                for batch in parquet.ParquetFile(stored).iter_batches(batch_size=_ROWS_PER_CHUNK):
+                file = parquet.ParquetFile(stored)
+                size = rows_at_once(file, stored, _ROWS_PER_CHUNK, name=source.name)
+                for batch in file.iter_batches(batch_size=size):
                     yield from batch.to_pylist()
         except broken as error:
-            raise InvalidDataError(f"the Parquet file is broken: {error}", where=source.name) from error
+            raise InvalidDataError(f"the Parquet file cannot be read to its end: {error}", where=source.name) from error
 
     return Objects(name=source.name, items=rows, columns=columns, content=source)
 

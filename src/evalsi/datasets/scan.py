@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from evalsi.core.errors import DuplicateIdError, EvalsiError, InvalidDataError, UnknownNameError
 from evalsi.datasets import row_ids
+from evalsi.datasets.byte_source import Stamp
 from evalsi.datasets.condition import Condition
 from evalsi.datasets.mapping import FieldMap
 from evalsi.datasets.options import DatasetOptions
@@ -81,7 +82,7 @@ class Findings:
     """Identifiers that more than one row without an own one would get."""
     taken: set[str]
     """Identifiers in the data that look like one of `repeated` with a suffix."""
-    stamps: list[tuple[int, int] | None]
+    stamps: list[Stamp | None]
     """Of each part's file, what changes when the file does."""
 
 

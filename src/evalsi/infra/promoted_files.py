@@ -1,9 +1,11 @@
-"""Cases that policies made of traffic, as JSON Lines below the root of datasets.
+"""Cases that policies made of traffic and people of runs, as JSON Lines below the root of datasets.
 
 `promoted/<project>/<dataset>.jsonl` is what a specification names as `dataset.path`. What always holds: a line is whole;
-the id of a case is in a file once, however many processes add to it and whatever they die of.
+the id of a case is in a file once, however many processes add to it and whatever they die of; what cannot be added whole is
+not added.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -11,16 +13,15 @@ import shutil
 import tempfile
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
 from evalsi.core.errors import StoreError
 from evalsi.datasets.confined_path import confined_path
+from evalsi.datasets.promoted_path import FOLDER, promoted_path
 from evalsi.schema import Record, json_codec
-
-FOLDER = "promoted"
 
 
 class _Id(msgspec.Struct):
@@ -52,14 +53,14 @@ class PromotedFiles:
 
     def path_of(self, project: str, dataset: str) -> Path:
         """Raises: InvalidSpecError: a name leads out of the root."""
-        return confined_path(self._root, f"{FOLDER}/{project}/{dataset}.jsonl")
+        return confined_path(self._root, promoted_path(project, dataset))
 
-    def add(self, project: str, dataset: str, records: Sequence[Record]) -> None:
-        """Adds the records whose ids are not there. Raises: StoreError: the file cannot be written."""
+    def add(self, project: str, dataset: str, records: Sequence[Record]) -> int:
+        """Adds the records whose ids are not there; gives their number. Raises: StoreError: the file cannot be written."""
         path = self.path_of(project, dataset)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("a+b") as file:
+            with path.open("a+b", buffering=0) as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 known = _known_ids(file)
                 lines: list[bytes] = []
@@ -68,9 +69,8 @@ class PromotedFiles:
                         known.add(record.id)
                         lines.append(json_codec.encode_file(record) + b"\n")
                 if lines:
-                    file.write(b"".join(lines))
-                    file.flush()
-                    os.fsync(file.fileno())
+                    _write_all(file, b"".join(lines))
+                return len(lines)
         except OSError as error:
             raise StoreError(f"cases cannot be added to {path}: {error.strerror}") from error
 
@@ -89,6 +89,20 @@ class PromotedFiles:
                 self._seen[path] = state
 
 
+def _write_all(file: FileIO, data: bytes) -> None:
+    """Raises: OSError: nothing was added, as far as the disk lets that be taken back."""
+    end = file.seek(0, os.SEEK_END)
+    rest = memoryview(data)
+    try:
+        while rest:  # a disk that becomes full takes a part and says so only when asked for the next
+            rest = rest[file.write(rest) or 0 :]
+        os.fsync(file.fileno())
+    except OSError:
+        with contextlib.suppress(OSError):
+            file.truncate(end)
+        raise
+
+
 def _copied(path: Path, copy: Path) -> GrownFile:
     with path.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_SH)
@@ -102,17 +116,17 @@ def _copied(path: Path, copy: Path) -> GrownFile:
     return GrownFile(project=path.parent.name, dataset=path.stem, path=copy, cases=cases, sha256=sha256.hexdigest())
 
 
-def _known_ids(file: IO[bytes]) -> set[str]:
+def _known_ids(file: FileIO) -> set[str]:
     """The ids in the file; a line that a death cut off is taken away."""
     file.seek(0)
     known: set[str] = set()
     end = 0
-    for line in file:
-        if not line.endswith(b"\n"):
-            file.truncate(end)
-            break
-        end += len(line)
-        if line.strip():
-            known.add(_ID.decode(line).id)
-    file.seek(0, os.SEEK_END)
+    with open(file.fileno(), "rb", closefd=False) as lines:
+        for line in lines:
+            if not line.endswith(b"\n"):
+                file.truncate(end)
+                break
+            end += len(line)
+            if line.strip():
+                known.add(_ID.decode(line).id)
     return known

@@ -129,7 +129,7 @@ def _sentence_of(error: ProviderError) -> str:
 def _body_of(error: ProviderError) -> object:
     try:
         return msgspec.json.decode(error.detail or "null")
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
 
 

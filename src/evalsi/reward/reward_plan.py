@@ -6,6 +6,7 @@ always holds: a total exists only where every part that counts was measured, or 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 from evalsi.core.canonical import digest
 from evalsi.evaluators.binding import BoundEvaluator
@@ -79,7 +80,8 @@ class RewardPlan:
         """The reward of one rollout from the results of all its parts.
 
         A failed gate gives the floor, whatever the other parts are. Else the total is the weighted sum, drawn into the
-        clip; there is none where a part that counts has no value.
+        clip; there is none where a part that counts has no value,
+        and none that is no finite number, which a trainer would spread through all its weights.
         """
         if self.gate_fails(results):
             return Reward(rollout_id=rollout_id, total=self.floor, gated=True, components=results)
@@ -91,6 +93,10 @@ class RewardPlan:
                     return Reward(rollout_id=rollout_id, components=results)
             else:
                 total += part.weight * value
+                if not isfinite(total):
+                    why = f"{part.weight:g} times its value {value:g} makes the reward no finite number"
+                    failed = RewardComponentResult(status=RewardComponentStatus.ERROR, reason=why)
+                    return Reward(rollout_id=rollout_id, components={**results, part.name: failed})
         if self.clip is not None:
             total = min(max(total, self.clip.low), self.clip.high)
         return Reward(rollout_id=rollout_id, total=total, components=results)

@@ -1,9 +1,11 @@
 """From a graded run to what sinks are told: its records with scores in their order, and then the run as a whole.
 
 Its own module because the ids of scores rest on what is here, and putting them must come to the same on every try: whoever
-goes on where another worker was killed counts on the order. What always holds: nothing here depends on the time.
+goes on where another worker was killed counts on the order. What always holds: nothing here depends on the time; what a dataset says is the id of a trace or span is told
+as one only where it has the form of one, since sinks make addresses of them.
 """
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -16,6 +18,7 @@ from evalsi.results.graded_run import GradedRun
 from evalsi.schema import EvaluationResult, Outcome, Record, Score
 
 LONGEST_EXPLANATION = 8_000
+_TRACE_ID, _SPAN_ID = re.compile(r"[0-9a-f]{32}\Z"), re.compile(r"[0-9a-f]{16}\Z")
 
 
 def scores_of_run(run: GradedRun, project: str) -> Iterator[OutgoingScores]:
@@ -45,6 +48,7 @@ class _Told:
         provenance = record.provenance
         trial = provenance.run.trial if provenance is not None and provenance.run is not None else 0
         trace_id = provenance.trace.trace_id if provenance is not None and provenance.trace is not None else ""
+        trace_id = trace_id if _TRACE_ID.match(trace_id) else ""
         scores = [
             score
             for each in columns
@@ -119,7 +123,7 @@ class _Told:
             metric=metric,
             evaluator_ref=found.evaluator_ref,
             trace_id=trace_id,
-            span_id=(found.span_id or _root_of(record)) if trace_id else "",
+            span_id=_span_id(found.span_id or _root_of(record)) if trace_id else "",
             is_of_trace=not found.span_id,
             session_id=record.trajectory.session_id if record.trajectory is not None else "",
             number=score.number,
@@ -136,6 +140,10 @@ def _root_of(record: Record) -> str:
     steps = record.trajectory.steps if record.trajectory is not None else []
     names = {step.span_id for step in steps}
     return next((step.span_id for step in steps if step.parent_span_id not in names), "")
+
+
+def _span_id(text: str) -> str:
+    return text if _SPAN_ID.match(text) else ""
 
 
 def _milliseconds(moment: datetime | None) -> int:

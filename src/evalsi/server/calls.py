@@ -1,7 +1,8 @@
 """What surrounds every call, whatever protocol carried it: who calls, may they, how long it took, what is told.
 
 Its own module because a protocol that forgot one of these would be a hole. What always holds: no method is called
-before the caller was found out and admitted, and every call is counted and logged once.
+before the caller was found out and admitted, a stream ends when its caller may no longer make it, and every call is counted
+and logged once.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ import msgspec
 
 from evalsi.access.authenticator import Authenticator
 from evalsi.access.caller import Caller
-from evalsi.core.errors import CallDeadlineError, EvalsiError, OverloadedError
+from evalsi.core.errors import CallDeadlineError, EvalsiError, ForbiddenError, OverloadedError
 from evalsi.core.own_traces import span
 from evalsi.schema.schema_error import SchemaError
 from evalsi.server.answer import QuickAnswer
@@ -31,8 +32,12 @@ from evalsi.server.served_method import ServedMethod
 class Admission(Protocol):
     """Decides whether a caller may make a call."""
 
-    async def admit(self, caller: Caller, method: str, request: Any) -> None:
-        """Returns when it may; `method` is a short name such as "RunService.GetRun". Raises EvalsiError when not."""
+    async def admit(self, caller: Caller, method: str, request: Any, *, again: bool = False) -> None:
+        """Returns when it may; `method` is a short name such as "RunService.GetRun". Raises EvalsiError when not.
+
+        Args:
+            again: The call was admitted before and is under way.
+        """
         ...
 
 
@@ -72,6 +77,8 @@ class Door:
     """Calls under way at once; a further one is refused at once rather than left to wait."""
     longest_call_s: float = 600.0
     """Seconds that a call without a stream may take."""
+    admitted_for_s: float = 5.0
+    """Seconds after which a stream's next message asks again who calls and whether they may."""
     under_way: set[object] = field(default_factory=set[object])
 
     async def answer(
@@ -93,7 +100,7 @@ class Door:
         """Makes a call with a stream of requests and one answer."""
         async with self._watched(served.short_name, arrival) as course:
             caller = await self._enter(course, arrival)
-            admitted = self._admitted(served, requests, caller)
+            admitted = self._admitted(requests, _Standing(self, served, arrival, caller))
             async with aclosing(admitted):
                 return await _code_of(served)(admitted, caller)
 
@@ -103,13 +110,15 @@ class Door:
         """Makes a call with a stream of answers."""
         async with self._watched(served.short_name, arrival) as course:
             caller = await self._enter(course, arrival)
+            standing = _Standing(self, served, arrival, caller)
             if isinstance(requests, msgspec.Struct):
-                await self.admission.admit(caller, served.short_name, requests)
+                await standing.begin(requests)
                 answers = _code_of(served)(requests, caller)
             else:
-                answers = _code_of(served)(self._admitted(served, requests, caller), caller)
+                answers = _code_of(served)(self._admitted(requests, standing), caller)
             async with aclosing(answers):
                 async for one in answers:
+                    await standing.confirm()
                     yield one
 
     @asynccontextmanager
@@ -122,27 +131,32 @@ class Door:
             yield await self._enter(course, arrival)
 
     async def _admitted(
-        self, served: ServedMethod, requests: AsyncIterator[msgspec.Struct], caller: Caller
+        self, requests: AsyncIterator[msgspec.Struct], standing: "_Standing"
     ) -> AsyncGenerator[msgspec.Struct]:
         """The requests of a stream, of which the first one says what it is about."""
         first = True
         async for request in requests:
             if first:
-                about = getattr(request, "config", None) or request
-                await self.admission.admit(caller, served.short_name, about)
+                await standing.begin(getattr(request, "config", None) or request)
                 first = False
+            else:
+                await standing.confirm()
             yield request
 
     async def _enter(self, course: _Course, arrival: Arrival) -> Caller:
         if len(self.under_way) > self.most_calls:
             raise OverloadedError(f"the server has {self.most_calls} calls under way and takes no more just now")
-        caller = await self.authenticator.authenticate(
-            arrival.headers, request_id=arrival.request_id, source=arrival.source
-        )
+        caller = await self.caller_of(arrival)
         course.caller = caller.principal
         # A service that stores the key itself keeps the promise also when two servers are asked at the same moment.
         key = arrival.headers.get("idempotency-key", "")
         return msgspec.structs.replace(caller, idempotency_key=key) if key else caller
+
+    async def caller_of(self, arrival: Arrival) -> Caller:
+        """Who calls. Raises: UnauthenticatedError."""
+        return await self.authenticator.authenticate(
+            arrival.headers, request_id=arrival.request_id, source=arrival.source
+        )
 
     def _deadline_s(self, arrival: Arrival) -> float:
         return self.longest_call_s if arrival.deadline_s is None else min(arrival.deadline_s, self.longest_call_s)
@@ -182,6 +196,41 @@ class Door:
                 source=arrival.source,
                 request_id=arrival.request_id,
             )
+
+
+class _Standing:
+    """The right of a caller to a stream, which may outlive the key or the role that it was begun with."""
+
+    def __init__(self, door: Door, served: ServedMethod, arrival: Arrival, caller: Caller) -> None:
+        self._door = door
+        self._method = served.short_name
+        self._arrival = arrival
+        self._caller = caller
+        self._about: Any = None
+        self._until_s = 0.0
+
+    async def begin(self, about: Any) -> None:
+        """Raises: EvalsiError: the caller may not."""
+        await self._door.admission.admit(self._caller, self._method, about, again=self._about is not None)
+        self._about = about
+        self._until_s = perf_counter() + self._door.admitted_for_s
+
+    async def confirm(self) -> None:
+        """Asks again where the last time is a while ago.
+
+        Raises: EvalsiError: the caller may no longer make this call, or has lost some right: what the stream shows was
+            decided by the rights at its beginning.
+        """
+        if self._about is None or perf_counter() < self._until_s:
+            return
+        now = await self._door.caller_of(self._arrival)
+        before = self._caller.grants.items()
+        if any(not now.has(permission, project) for project, granted in before for permission in granted):
+            raise ForbiddenError(
+                f"{now.principal} may do less than when this stream began", hint="begin it again with what is left"
+            )
+        self._caller = now
+        await self.begin(self._about)
 
 
 def _code_of(served: ServedMethod) -> Any:

@@ -81,6 +81,7 @@ def run_services(parts: RunParts, failures: FailureStore, outbox: ScoreOutbox) -
             stores=parts.stores,
             clock=parts.clock,
             datasets=parts.datasets,
+            add_cases=parts.add_cases,
             most_stored=parts.most_stored,
             rights=parts.rights,
             default_judge=parts.default_judge,

@@ -44,7 +44,7 @@ class OpenRlhfRoute:
     async def _answer(self, body: bytes) -> bytes:
         try:
             request = msgspec.json.decode(body, type=OpenRlhfRequest)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise UsageError(
                 f"the body is no batch of OpenRLHF: {error}", hint='send {"query": […], "prompts": […], "labels": […]}'
             ) from None

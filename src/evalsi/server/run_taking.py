@@ -3,10 +3,9 @@
 Functions of the stores, for threads.
 """
 
-import os
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,10 @@ import msgspec
 
 from evalsi.core.canonical import digest
 from evalsi.core.clock import Clock
-from evalsi.core.errors import InvalidSpecError, StoreError
+from evalsi.core.errors import InvalidSpecError
 from evalsi.core.ids import new_run_id
 from evalsi.datasets.condition import Condition
-from evalsi.datasets.confined_path import confined_path
+from evalsi.datasets.promoted_path import promoted_path
 from evalsi.engine.columns import SCORED, EvaluatorColumns
 from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_store import RunRow, RunStore
@@ -87,7 +86,11 @@ def import_run(store: RunStore, request: ImportRunRequest, project: str, clock: 
     return store.run(row.id)
 
 
-def promote_results(stores: ProjectStores, request: PromoteResultsRequest, datasets: Path) -> PromoteResultsResponse:
+AddCases = Callable[[str, str, Sequence[Record]], int]
+"""Adds records to a dataset of a project below the root: (project, dataset, records); how many were not there."""
+
+
+def promote_results(stores: ProjectStores, request: PromoteResultsRequest, add: AddCases) -> PromoteResultsResponse:
     """Adds the records that meet the condition to a dataset below the root; those that are in it already are left out.
 
     Raises:
@@ -102,18 +105,14 @@ def promote_results(stores: ProjectStores, request: PromoteResultsRequest, datas
             hint="use lower-case letters, digits, dots, dashes and underscores, at most 63",
         )
     project = stores.project_of(request.run_id)
-    path = f"promoted/{project}/{request.dataset}.jsonl"
-    file = confined_path(datasets, path)
     wanted = _Wanted(request.when)
-    there = _ids_in(file)
-    lines: list[bytes] = []
+    cases: dict[str, Record] = {}
     for rows in stored_run(stores.of(project), request.run_id).read_rows():
         for place, record in enumerate(rows.records):
-            if record.id not in there and wanted.holds(record, rows.columns, place):
-                there.add(record.id)
-                lines.append(json_codec.encode_file(_promoted(record, with_output=request.include_outputs)))
-    _append(file, lines)
-    return PromoteResultsResponse(promoted=len(lines), path=path)
+            if record.id not in cases and wanted.holds(record, rows.columns, place):
+                cases[record.id] = _promoted(record, with_output=request.include_outputs)
+    promoted = add(project, request.dataset, list(cases.values()))
+    return PromoteResultsResponse(promoted=promoted, path=promoted_path(project, request.dataset))
 
 
 class _Wanted:
@@ -161,26 +160,3 @@ def _promoted(record: Record, *, with_output: bool) -> Record:
     return msgspec.structs.replace(
         record, provenance=None, output=None, usage=None, trajectory=None, notes=[], stop_reason=""
     )
-
-
-class _Identified(msgspec.Struct):
-    id: str = ""
-
-
-def _ids_in(file: Path) -> set[str]:
-    if not file.is_file():
-        return set()
-    decoder = msgspec.json.Decoder(_Identified)
-    with file.open("rb") as lines:
-        return {decoder.decode(line).id for line in lines if line.strip()}
-
-
-def _append(file: Path, lines: list[bytes]) -> None:
-    """All lines at once: another promotion writes before or after them, never between."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("ab", buffering=0) as out:
-            out.write(b"".join(line.rstrip(b"\n") + b"\n" for line in lines))
-            os.fsync(out.fileno())
-    except OSError as error:
-        raise StoreError(f"the dataset {file.name} cannot be written: {error.strerror}") from error

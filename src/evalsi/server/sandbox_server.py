@@ -64,8 +64,8 @@ class SandboxServePlan:
 class _Everybody:
     """Admits whom the certificate let in: there is nothing finer here."""
 
-    async def admit(self, caller: Caller, method: str, request: Any) -> None:
-        del caller, method, request
+    async def admit(self, caller: Caller, method: str, request: Any, *, again: bool = False) -> None:
+        del caller, method, request, again
 
 
 @asynccontextmanager

@@ -18,8 +18,10 @@ from evalsi.watch.watch_tools import WatchTools
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 100
-FEWEST = 4
-"""Deliveries at once while a sink takes nothing, or less than it is given."""
+FEWEST = 1
+"""Deliveries at once while a sink takes nothing, or less than it is given: one that it stumbles over every time is then
+alone, and the others arrive.
+"""
 SEND_S = 90.0
 """Seconds that one portion may take; the claims last longer, so nobody else has it meanwhile."""
 LEASE_S = SEND_S + 30.0
@@ -98,6 +100,11 @@ class SinkLane:
                 return await self.plan.sink.send([delivery.scores for delivery in claimed])
         except TimeoutError:
             return [SinkReceipt("trouble", f"it took less than was sent within {SEND_S:g} s")] * len(claimed)
+        except Exception as error:
+            # A fault of ours. One delivery that it happens on waits by itself, as one that the sink does not know.
+            logger.exception("sending to the sink %s failed", self.plan.name)
+            state = "missing" if len(claimed) == 1 else "trouble"
+            return [SinkReceipt(state, f"sending it failed: {type(error).__name__}")] * len(claimed)
 
     def _rest(self, receipts: Sequence[SinkReceipt]) -> None:
         """Leaves a sink alone that takes nothing, for longer each time."""

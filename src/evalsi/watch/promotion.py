@@ -15,8 +15,8 @@ from evalsi.watch.cascade import shown_to
 from evalsi.watch.policy import CheckedPolicy
 from evalsi.watch.traffic import Subject
 
-Promote = Callable[[str, str, Sequence[Record]], None]
-"""Adds records to a dataset of a project: (project, dataset, records). Those whose id is in it already change nothing.
+Promote = Callable[[str, str, Sequence[Record]], int]
+"""Adds records to a dataset of a project: (project, dataset, records); how many. One whose id is in it changes nothing.
 
 Raises: StoreError: it cannot be written.
 """

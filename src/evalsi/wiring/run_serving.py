@@ -6,7 +6,7 @@ Its own module because a server without runs need not open a store, and the acce
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -18,6 +18,7 @@ from evalsi.access.outgoing_rights import OutgoingRights
 from evalsi.core.clock import Clock, SystemClock
 from evalsi.core.errors import NotFoundError, StoreError, UsageError
 from evalsi.infra.objects import ALLOW_HTTP
+from evalsi.infra.promoted_files import PromotedFiles
 from evalsi.infra.run_workers import RunWorkers
 from evalsi.infra.store.access_store import SqlAccessStore
 from evalsi.infra.store.answer_store import SqlAnswerStore
@@ -28,6 +29,7 @@ from evalsi.ports.answer_store import KEPT
 from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_queue import QueueLimits, TokenQuota
 from evalsi.ports.run_store import RunQuery
+from evalsi.schema import Record
 from evalsi.settings import Settings
 from evalsi.settings.server import AuditSettings, QuotaSettings, RunSettings, ServerSettings
 from evalsi.settings.server_rights import rights_of
@@ -52,6 +54,8 @@ class RunParts:
     stores: ProjectStores
     datasets: Path
     """The root of datasets."""
+    add_cases: Callable[[str, str, Sequence[Record]], int]
+    """Adds records to a dataset of a project below that root, those that are not in it; gives their number."""
     clock: Clock
     most_stored: Callable[[str], int | None]
     """How many runs a project may hold."""
@@ -129,6 +133,7 @@ def opened_run_stores(server: ServerSettings, settings: Settings) -> Generator[R
         yield RunParts(
             stores=stores,
             datasets=datasets,
+            add_cases=PromotedFiles(datasets).add,
             clock=SystemClock(),
             most_stored=lambda project: server.quotas.of(project).max_stored_runs,
             rights=lambda project: rights_of(server, project),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from evalsi.access.gate import DEFAULT_PROJECT
 from evalsi.access.outgoing_rights import OutgoingRights, with_named_parts
 from evalsi.core.errors import InvalidSpecError
 from evalsi.run.spec.own_judge import with_own_judge
@@ -50,7 +51,8 @@ def read_served_spec(
     """
     sent = with_own_judge(run.spec or RunSpec())
     # Before anything else: the checks below load evaluators, and code that was sent must not even be imported.
-    served_spec(sent, root)
+    project = run.metadata.project if run.metadata is not None and run.metadata.project else DEFAULT_PROJECT
+    served_spec(sent, root, project)
     complete = with_named_parts(sent, rights)
     document = _checked(run, complete, name, root)
     if document.evaluators.needs_judge and not sent.judge and default_judge in rights.judges:
@@ -62,7 +64,7 @@ def read_served_spec(
             where="spec.judge",
             hint="name one; there is no default judge, so nothing is billed by surprise",
         )
-    return ServedSpec(document=document, spec=served_spec(complete, root))
+    return ServedSpec(document=document, spec=served_spec(complete, root, project))
 
 
 def _checked(run: EvalRun, complete: RunSpec, name: str, root: Path) -> RunDocument:

@@ -1,5 +1,6 @@
 """No log makes a reader crash: changed at random, it gives samples, runs and records, or an error of ours."""
 
+import copy
 import json
 import math
 import tempfile
@@ -33,7 +34,7 @@ ODD = st.sampled_from(
     [None, True, False, 0, -1, 7, 1.5, math.nan, math.inf, 10**30, 10**400, "", "text", "é\ud800", "C", "nan", "1e999",
      [], {}, [None], [[[]]], {"a": {"b": []}}, [{"role": "tool"}], {"role": "user", "content": 3}, "attachment://" + "0" * 32,
      "\0", "9" * 40, {"text": 3}, {"type": "tool_use"}]
-)  # fmt: skip
+).map(copy.deepcopy)  # fmt: skip
 ROBUST = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsi.infra.models.endpoint import Access, decode_json
+from evalsi.infra.models.endpoint import Access, Unreadable, decode_json, object_of
 from evalsi.infra.models.openai import OpenAICompatibleModel
 from evalsi.infra.models.usual_reply import usual_reply
 
@@ -105,3 +105,14 @@ def test_what_is_unusual_is_left_to_careful_reading(place: tuple[Any, ...], valu
 
 def test_a_half_of_a_surrogate_pair_is_left_to_careful_reading() -> None:
     assert usual_reply(json.dumps(USUAL).replace("Paris", "\\ud83d").encode()) is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b'{"choices":' + b"[" * 100_000 + b"]" * 100_000 + b"}", b"[" * 100_000, b'{"a":NaN,"b":' + b"[" * 100_000],
+    ids=["an unknown field", "cut off", "after a word that is no JSON"],
+)
+def test_a_body_that_is_nested_too_deep_is_no_reply(content: bytes) -> None:
+    assert usual_reply(content) is None
+    with pytest.raises(Unreadable):
+        object_of(content)

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Mapping
 
+import msgspec
 import pytest
 
 from evalsi.core.address_fence import AddressFence
 from evalsi.core.errors import UsageError
 from evalsi.infra.sinks.endpoint import LARGEST_ANSWER_BYTES, SinkAnswer, SinkEndpoint
+from evalsi.ports.score_sink import TAKEN
 from tests.infra.sinks.told_scores import endpoint
 from tests.watch.webhook_receiver import Answer, receiver
 
@@ -85,3 +87,16 @@ def test_an_answer_without_end_is_not_read_to_its_end() -> None:
     with receiver() as heard:
         heard.answer = lambda _: Answer(200, {}, b"x" * (LARGEST_ANSWER_BYTES + 1))
         assert "more than 4 MiB" in asked(endpoint(heard.url)).receipt.error
+
+
+class _Said(msgspec.Struct):
+    rejected: int = 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'{"a":' * 100_000 + b"1" + b"}" * 100_000, b"[" * 100_000, b"\xff", b"", b'{"rejected":' + b"9" * 5000 + b"}"],
+    ids=["nested", "lists", "bytes", "nothing", "huge number"],
+)
+def test_an_answer_that_is_garbage_is_read_as_none(body: bytes) -> None:
+    assert SinkAnswer(200, body, TAKEN).read(_Said) is None

@@ -214,7 +214,7 @@ def _input_of(arguments: str) -> Any:
     """Arguments as the object that the protocol demands; what is no object is handed on as text under a name that says so."""
     try:
         decoded: Any = msgspec.json.decode(arguments)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         decoded = None
     return decoded if isinstance(decoded, dict) else {"arguments_as_written": arguments}  # pyright: ignore[reportUnknownVariableType]
 

@@ -172,10 +172,13 @@ def decode_json(content: bytes) -> Any:
     Raises: ValueError: it is none.
     """
     try:
-        return msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        value, _ = without_surrogates(json.loads(content, parse_constant=_refuse_constant))
-        return value
+        try:
+            return msgspec.json.decode(content)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            value, _ = without_surrogates(json.loads(content, parse_constant=_refuse_constant))
+            return value
+    except RecursionError:
+        raise ValueError("nested too deep") from None
 
 
 def _refuse_constant(word: str) -> NoReturn:

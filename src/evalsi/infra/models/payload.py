@@ -41,7 +41,7 @@ def words_of_error(content: bytes) -> tuple[str, str, str]:
     """Message, code and blamed parameter of an error body, in any of the usual forms; the text itself as a last resort."""
     try:
         body: Any = msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return " ".join(content.decode(errors="replace").split()), "", ""
     error = next((found for name in ("error", "detail", "message") if (found := inner(body, name))), body)
     if isinstance(error, str):

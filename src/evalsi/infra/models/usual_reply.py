@@ -94,5 +94,5 @@ def usual_reply(content: bytes) -> UsualReply | None:
     """The body, or None where it must be read with care."""
     try:
         return _DECODER.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

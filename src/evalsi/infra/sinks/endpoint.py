@@ -42,7 +42,7 @@ class SinkAnswer(NamedTuple):
         """The body, which is JSON of that kind; None where it is not."""
         try:
             return msgspec.json.decode(self.body, type=kind)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
 
 

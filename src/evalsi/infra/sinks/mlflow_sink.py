@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -106,17 +107,18 @@ class MlflowSink:
     async def _write_one(self, trace_id: str, sent: SentScore, there: str | None) -> SinkReceipt:
         """Writes an assessment that is not there, changes one that is, or takes that away which was withdrawn."""
         path = f"{_TRACES}/{trace_id}/assessments"
+        known = quote(there or "", safe="")  # MLflow chose it
         if sent.is_withdrawn:
             if there is None:
                 return TAKEN
-            answer = await self.endpoint.ask("DELETE", f"{path}/{there}")
+            answer = await self.endpoint.ask("DELETE", f"{path}/{known}")
             return TAKEN if answer.status == 404 else answer.receipt
         assessment = _assessment(sent.of, sent.score, trace_id)
         if there is None:
             answer = await self.endpoint.ask("POST", path, msgspec.json.encode({"assessment": assessment}))
         else:
             body = {"assessment": {**assessment, "assessment_id": there}, "update_mask": _CHANGED}
-            answer = await self.endpoint.ask("PATCH", f"{path}/{there}", msgspec.json.encode(body))
+            answer = await self.endpoint.ask("PATCH", f"{path}/{known}", msgspec.json.encode(body))
         return _missing(self.endpoint, answer) if answer.status == 404 else answer.receipt
 
 

@@ -132,5 +132,5 @@ def _notes(reply: ChatReply, max_tokens: int | None) -> tuple[str, ...]:
 def _is_object(call: ToolCall) -> bool:
     try:
         return isinstance(msgspec.json.decode(call.arguments), dict)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return False

@@ -265,7 +265,7 @@ class CommandTarget:
         for document in documents:
             try:
                 decoded.append(msgspec.json.decode(document))
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 if program.stdout == "json":
                     raise TargetError(
                         f"{self._name} printed no JSON: {error}", detail=printed.decode(errors="replace")[:4_000]

@@ -217,7 +217,7 @@ class HttpTarget:
         paths = self._question.paths
         try:
             event: Any = msgspec.json.decode(data)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             if paths.delta:
                 raise Unreadable("sent an event that is no JSON", data.encode()) from error
             event = data
@@ -239,7 +239,7 @@ async def _read_body(incoming: Incoming) -> Any:
     content = await incoming.content()
     try:
         return msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         if "json" in incoming.headers.get("content-type", "").lower():
             raise Unreadable("answered with a body that is no JSON", content) from error
     try:

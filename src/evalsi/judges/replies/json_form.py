@@ -16,7 +16,7 @@ import msgspec
 from evalsi.core.errors import InvalidParamsError, ReplyError
 from evalsi.core.lone_surrogates import without_surrogates
 from evalsi.judges.replies.label import comparable
-from evalsi.judges.replies.own_words import final_text, out_of_range, unreadable
+from evalsi.judges.replies.own_words import MOST_CHARACTERS, final_text, out_of_range, refuse_runaway, unreadable
 from evalsi.ports.chat_model import ChatReply
 
 _FENCED = re.compile(r"```[\w-]{0,20}\s*\n?(.*?)\n?\s*```", re.DOTALL)
@@ -134,7 +134,8 @@ class JsonForm(msgspec.Struct, frozen=True):
 
 def _whole_or(reply: ChatReply) -> str:
     """The final text; of a reply that is one JSON value as it stands, nothing is taken to be reasoning."""
-    if reply.finish_reason == "stop":
+    refuse_runaway(reply)
+    if reply.finish_reason == "stop" and len(reply.text) <= MOST_CHARACTERS:
         text = reply.text.strip().lstrip("\ufeff").strip()
         if text.startswith("{") and text.endswith("}") and _decoded(text) is not _NOTHING:
             return text
@@ -158,16 +159,9 @@ def _pairs(pairs: list[tuple[str, Any]]) -> _Pairs:
     return found
 
 
-class _NotANumberError(ValueError):
-    pass
-
-
-def _refuse_constant(name: str) -> Any:
-    raise _NotANumberError(name)
-
-
-# strict=False: judges write line breaks inside strings, which is a slip of form and not of meaning.
-_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_refuse_constant, strict=False)
+# strict=False: judges write line breaks inside strings, which is a slip of form and not of meaning. NaN is read, so that an
+# object with it is seen to be a verdict that failed; no field takes it.
+_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, strict=False)
 _NOTHING = object()
 
 
@@ -180,7 +174,17 @@ def _decoded(text: str) -> Any:
 
 def _storable(value: Any) -> Any:
     """The value without halves of surrogate pairs, which a model may write and nothing can store."""
-    return without_surrogates(value)[0]
+    match value:
+        case str():
+            return without_surrogates(value)[0]
+        case list():
+            return [_storable(item) for item in cast("list[Any]", value)]
+        case _Pairs():
+            storable = _Pairs({_storable(key): _storable(item) for key, item in value.items()})
+            storable.twice = value.twice
+            return storable
+        case _:
+            return value
 
 
 def _objects(text: str, material: Sequence[str]) -> list[Any] | None:
@@ -192,21 +196,22 @@ def _objects(text: str, material: Sequence[str]) -> list[Any] | None:
     value = _decoded(whole)
     if value is not _NOTHING:
         return [value] if isinstance(value, (dict, list)) else []
+    # Beyond so many openings it is no verdict, and reading on would take minutes.
     quoted = ["".join(block.split()) for block in material if "{" in block]
     found: list[Any] = []
     end = 0
-    failures = 0
+    openings = 0
     starts = sorted({match.end() for pattern in (_LINE_START, _ANCHORED) for match in pattern.finditer(text)})
     for start in starts:
         if start < end:
             continue
+        openings += 1
+        if openings > _MOST_OPENINGS:
+            return None
         try:
             value, stop = _DECODER.raw_decode(text, start)
             value = _storable(value)
         except (ValueError, RecursionError):
-            failures += 1
-            if failures > _MOST_OPENINGS:
-                return None
             continue
         if not _REST_OF_LINE.match(text, stop):
             end = stop
@@ -253,7 +258,7 @@ def _read_field(field: Field, values: dict[str, Any], reply: ChatReply, wanted: 
     value = values.get(field.name)
     match field:
         case TextField():
-            if value is None or isinstance(value, (str, int, float)):
+            if value is None or (isinstance(value, (str, int, float)) and value == value):
                 return "" if value is None else str(value)
         case NumberField():
             number = _number(value)
@@ -297,7 +302,7 @@ def _number(value: Any) -> float | None:
     if isinstance(value, str):
         trimmed = value.strip()
         return float(trimmed) if _NUMERIC.fullmatch(trimmed) else None
-    if isinstance(value, (int, float)):
+    if isinstance(value, (int, float)) and value == value:
         # An integer beyond float range is out of every range we allow; infinity stands for it.
         return float(value) if abs(value) < 1e300 else float("inf")
     return None

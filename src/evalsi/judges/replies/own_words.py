@@ -14,6 +14,9 @@ from evalsi.judges.replies.reasoning import without_reasoning
 from evalsi.ports.chat_model import ChatReply
 from evalsi.schema import ErrorKind
 
+MOST_CHARACTERS = 200_000
+"""Longest reply that is read, reasoning aside: more than the verdict on any record, less than takes a second to search."""
+_MOST_WITH_REASONING = 2_000_000
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 _REFUSAL = re.compile(
     r"(?:i['’]?m sorry|sorry|i apologi[sz]e|unfortunately|as an ai\b|i (?:can['’]t|cannot|won['’]t|will not|"
@@ -29,11 +32,24 @@ _QUOTES = "\"'`“”„‘’«»"
 _BULLET = re.compile(r"^(?:[-+•]|\d{1,2}[.)])\s+(?=\S*\D)")
 
 
+def refuse_runaway(reply: ChatReply, text: str | None = None) -> None:
+    """Raises: ReplyError: the reply, or the text in it that is left without its reasoning, is longer than any verdict."""
+    most = _MOST_WITH_REASONING if text is None else MOST_CHARACTERS
+    length = len(reply.text if text is None else text)
+    if length > most:
+        raise ReplyError(
+            f"the judge's reply has {length:,} characters, and no verdict has more than {most:,}",
+            kind=ErrorKind.JUDGE_PARSE,
+            detail=reply.text,
+        )
+
+
 def final_text(reply: ChatReply) -> str:
     """The reply without reasoning and invisible characters.
 
-    Raises: ReplyError: cut at the token limit, refused, empty, or ended inside its reasoning.
+    Raises: ReplyError: cut at the token limit, refused, empty, longer than any verdict, or ended inside its reasoning.
     """
+    refuse_runaway(reply)
     if reply.finish_reason == "length":
         raise ReplyError(
             "the judge's reply was cut at its token limit; raise the judge's max_tokens",
@@ -45,6 +61,7 @@ def final_text(reply: ChatReply) -> str:
     answer = without_reasoning(reply.text)
     if answer.text is None:
         raise ReplyError("the judge's reply ends inside its reasoning", kind=ErrorKind.JUDGE_PARSE, detail=reply.text)
+    refuse_runaway(reply, answer.text)
     text = _INVISIBLE.sub("", answer.text).strip()
     if not text:
         raise ReplyError("the judge's reply is empty", kind=ErrorKind.JUDGE_PARSE, detail=reply.text)

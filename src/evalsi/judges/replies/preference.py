@@ -34,12 +34,32 @@ def read_preference(reply: ChatReply, *, material: Sequence[str] = ()) -> Prefer
     Raises: ReplyError: none, or contradicting ones, cut off, or refused.
     """
     lines = own_lines(final_text(reply), material)
-    found: list[str | None] = [mark for line in lines if (mark := _mark_at_end(unquoted(line)))]
-    if not found:
-        names = choices_in(lines, tuple(_MEANINGS), _ANCHORS, alone=True)
-        found = [None if name is None else _MEANINGS[name] for name in names]
+    found = _stated(lines) or [mark for line in lines if (mark := _mark_at_end(unquoted(line)))]
+    found = found or _named(lines, alone=True)
     choice = the_one(reply, found, "a last line 'Verdict: A', 'Verdict: B' or 'Verdict: tie'")
     return "A" if choice == "A" else "B" if choice == "B" else "tie"
+
+
+def _stated(lines: Sequence[str]) -> list[str | None]:
+    """What lines say that begin with an anchor or are a mark and nothing else, and marks in lines after them.
+
+    A mark at the end of an earlier line may be a mention: "Answer A ends with [[A]]".
+    """
+    stated: list[str | None] = []
+    for line in lines:
+        mark = _mark_at_end(unquoted(line))
+        named = _named([line], alone=False)
+        if named:
+            stated.append(mark or named[-1])
+        elif mark and (stated or len(line.strip(" .!*_")) == len("[[A]]")):
+            stated.append(mark)
+    # Anchors inside later lines speak against the one before; whoever says nothing that was offered says it last.
+    return [name for name in _named(lines, alone=False) if name is not None] + stated if stated else []
+
+
+def _named(lines: Sequence[str], *, alone: bool) -> list[str | None]:
+    names = choices_in(lines, tuple(_MEANINGS), _ANCHORS, alone=alone)
+    return [None if name is None else _MEANINGS[name] for name in names]
 
 
 def _mark_at_end(line: str) -> Preference | None:

@@ -1,8 +1,9 @@
 """Ratings on a scale: the number that is the rating, not the scale, a sub-score or a count in the explanation.
 
-A number is a rating when it is marked (`[[7]]`), stands after an anchor at the start of a line (`Score: 7`), is a line of
-its own at either end of the reply, or ends a sentence in which the judge says that it rates ("I give 7."). The first of
-these that is present decides; two different numbers in it are no rating.
+A number is a rating when it begins a line marked (`[[7]]`) or after an anchor (`Score: 7`), is marked within a line, is a
+line of its own at either end of the reply, or ends a sentence in which the judge says that it rates ("I give 7."). The first
+of these that is present decides; two different numbers in it are no rating. A mark within a line may be a mention of what
+the candidate asks for: before a rating at the beginning of a line it says nothing, behind one it speaks against it.
 """
 
 import re
@@ -83,6 +84,9 @@ def read_rating(reply: ChatReply, scale: Scale, *, material: Sequence[str] = ())
 
 def _second_thoughts(line: str) -> "list[_Rating]":
     """Ratings inside a later line ("On reflection, score: 4"): they speak against the one before."""
+    marked = _marked(line)
+    if marked:
+        return marked
     text = unquoted(line)
     values = (_ANCHORED_VALUE.match(text, found.end()) for found in _MENTION.finditer(text))
     return [_rating(value) for value in values if value]
@@ -96,19 +100,19 @@ class _Rating(NamedTuple):
 
 
 def _ratings(lines: Sequence[str]) -> list[_Rating]:
-    marked = [_rating(found) for line in lines for found in _MARKED.finditer(unquoted(line))]
-    if marked:
-        return marked
-    anchored: list[_Rating] = []
+    begun: list[_Rating] = []
     for line in lines:
         anchor = _ANCHOR.match(line)
         if anchor:
             value = _ANCHORED_VALUE.match(line, anchor.end())
-            anchored.append(_rating(value) if value else _Rating(None, None))
-        elif anchored:
-            anchored += _second_thoughts(line)
-    if anchored:
-        return anchored
+            begun += [_rating(value)] if value else _marked(line) or [_Rating(None, None)]
+        elif _MARKED.match(line):
+            begun += _marked(line)
+        elif begun:
+            begun += _second_thoughts(line)
+    found = begun or [rating for line in lines for rating in _marked(line)]
+    if found:
+        return found
     edges = lines[:1] if len(lines) < 2 else [lines[0], lines[-1]]
     alone = [_rating(found) for line in edges if (found := _ALONE.fullmatch(line.strip("[]() ")))]
     if alone:
@@ -116,6 +120,10 @@ def _ratings(lines: Sequence[str]) -> list[_Rating]:
     return [
         _rating(found) for line in lines for found in _FIRST_PERSON.finditer(_STATED_SCALE.sub(" ", unquoted(line)))
     ]
+
+
+def _marked(line: str) -> list[_Rating]:
+    return [_rating(found) for found in _MARKED.finditer(unquoted(line))]
 
 
 def _rating(found: re.Match[str]) -> _Rating:

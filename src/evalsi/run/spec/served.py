@@ -1,24 +1,25 @@
 """What a specification that came over a network may not do on the machine of the server, and where its files lie.
 
 Who runs `evalsi run` may read and start whatever they like; who sends a spec to a server may name datasets and
-recordings below the root of datasets, and nothing else of that machine. All paths are confined here, before anything is
+recordings below the root of datasets, but for the cases of other projects, and nothing else of that machine. All paths are confined here, before anything is
 opened, and what is opened later is what was confined.
 """
 
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from evalsi.core.errors import InvalidSpecError
-from evalsi.datasets.confined_path import confined_path
+from evalsi.datasets.promoted_path import confined_own_path
 from evalsi.run.gates.baseline import baseline_reference
 from evalsi.schema import DatasetSource, JudgeSpec, RunSpec, Target
 
 _ADDRESSES = ("hf://",)
 
 
-def served_spec(spec: RunSpec, root: Path) -> RunSpec:
-    """The specification with every path absolute and below `root`.
+def served_spec(spec: RunSpec, root: Path, project: str) -> RunSpec:
+    """The specification with every path absolute, below `root`, and open to `project`.
 
     Raises: InvalidSpecError: it names code, programs, files to write or paths outside; `where` is the field's path.
     """
@@ -39,15 +40,23 @@ def served_spec(spec: RunSpec, root: Path) -> RunSpec:
     _refuse_files("spec.baseline", spec.baseline)
     for place, gate in enumerate(spec.gates):
         _refuse_files(f"spec.gates[{place}].baseline", gate.baseline)
+    files = _Place(root, project)
     return msgspec.structs.replace(
         spec,
-        target=None if spec.target is None else _target(spec.target, root, "spec.target"),
-        dataset=None if spec.dataset is None else _dataset(spec.dataset, root),
-        judges={name: _judge(judge, root, f"spec.judges.{name}") for name, judge in spec.judges.items()},
+        target=None if spec.target is None else _target(spec.target, files, "spec.target"),
+        dataset=None if spec.dataset is None else _dataset(spec.dataset, files),
+        judges={name: _judge(judge, files, f"spec.judges.{name}") for name, judge in spec.judges.items()},
     )
 
 
-def _target(target: Target, root: Path, where: str) -> Target:
+class _Place(NamedTuple):
+    """What paths are seen from."""
+
+    root: Path
+    project: str
+
+
+def _target(target: Target, files: _Place, where: str) -> Target:
     for name, given in (
         ("python", target.python),
         ("command", target.command),
@@ -59,13 +68,13 @@ def _target(target: Target, root: Path, where: str) -> Target:
                 where=f"{where}.{name}",
                 hint="offer the agent over HTTP, or run it where it is with 'evalsi run'",
             )
-    fallbacks = [_target(other, root, f"{where}.fallbacks[{place}]") for place, other in enumerate(target.fallbacks)]
+    fallbacks = [_target(other, files, f"{where}.fallbacks[{place}]") for place, other in enumerate(target.fallbacks)]
     return msgspec.structs.replace(
-        target, recording=_confined(root, target.recording, f"{where}.recording"), fallbacks=fallbacks
+        target, recording=_confined(files, target.recording, f"{where}.recording"), fallbacks=fallbacks
     )
 
 
-def _dataset(source: DatasetSource, root: Path) -> DatasetSource:
+def _dataset(source: DatasetSource, files: _Place) -> DatasetSource:
     if source.uri and not source.uri.startswith(_ADDRESSES):
         raise InvalidSpecError(
             f"a server reads no {source.uri.partition('://')[0]}:// address",
@@ -74,18 +83,18 @@ def _dataset(source: DatasetSource, root: Path) -> DatasetSource:
         )
     if source.path is None:
         return source
-    return msgspec.structs.replace(source, path=_confined(root, source.path, "spec.dataset.path"))
+    return msgspec.structs.replace(source, path=_confined(files, source.path, "spec.dataset.path"))
 
 
-def _judge(judge: JudgeSpec, root: Path, where: str) -> JudgeSpec:
-    return msgspec.structs.replace(judge, recording=_confined(root, judge.recording, f"{where}.recording"))
+def _judge(judge: JudgeSpec, files: _Place, where: str) -> JudgeSpec:
+    return msgspec.structs.replace(judge, recording=_confined(files, judge.recording, f"{where}.recording"))
 
 
-def _confined(root: Path, path: str, where: str) -> str:
+def _confined(files: _Place, path: str, where: str) -> str:
     if not path:
         return path
     try:
-        return str(confined_path(root, path))
+        return str(confined_own_path(files.root, path, files.project))
     except InvalidSpecError as error:
         raise InvalidSpecError(error.message, where=where, hint=error.hint) from None
 

@@ -12,6 +12,7 @@ from functools import partial
 from markupsafe import Markup
 
 from evalsi.core.errors import EvalsiError, NotFoundError
+from evalsi.datasets.promoted_path import promoted_path
 from evalsi.report import plot
 from evalsi.report.figures import money, seconds
 from evalsi.schema import (
@@ -341,7 +342,7 @@ def _facts(policy: OnlineEvalPolicy) -> list[tuple[str, str]]:
     ]
     if policy.promote is not None:
         # No version of a dataset, which never changes: a file that grows, and is named in a run as it is.
-        path = f"promoted/{policy.project}/{policy.promote.dataset}.jsonl"
+        path = promoted_path(policy.project, policy.promote.dataset)
         facts.append(("cases are in", f"{path} below the root of datasets; a run reads them with dataset.path: {path}"))
     facts += [
         (

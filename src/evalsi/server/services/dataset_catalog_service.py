@@ -10,8 +10,8 @@ import re
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
+from io import BufferedReader, FileIO
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
@@ -21,14 +21,17 @@ from evalsi.core.errors import (
     ConflictError,
     InvalidDataError,
     InvalidSpecError,
+    StoreError,
     UnimplementedError,
     UsageError,
     told_error,
 )
 from evalsi.core.page_token import read_page_token, write_page_token
 from evalsi.datasets import DatasetOptions, open_dataset
+from evalsi.datasets.byte_source import ByteSource
 from evalsi.datasets.difference import record_difference
 from evalsi.datasets.options import FORMATS, Format
+from evalsi.datasets.row_ids import SeenIds, hash_of
 from evalsi.ports.dataset_store import Decision, VersionQuery
 from evalsi.ports.failure_store import FailureStore
 from evalsi.ports.project_stores import ProjectStores
@@ -64,6 +67,11 @@ from evalsi.server.services.run_service import page_size
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}\Z")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}\Z")
 _RESERVED = "latest"
+_BLOWN_UP_BYTES = 256 << 20
+_BLOWN_UP_TIMES = 200
+"""Text that people evaluate packs to a fifth or a twentieth; what unpacks to so much more is made to fill a disk."""
+_IDS_AT_ONCE = 10_000
+_WRITTEN_AT_ONCE = 1 << 20
 _DESCRIPTIVE = ("owner", "split", "tags", "description", "labels")
 
 
@@ -74,6 +82,8 @@ class DatasetCatalogService:
     stores: ProjectStores
     failures: FailureStore | None = None
     """Where the failures are whose records a version may take in; None where none are kept."""
+    most_upload_bytes: int = 8 << 30
+    """Of one upload, as it is sent."""
     service: str = field(default="DatasetCatalogService", init=False)
 
     async def publish_dataset_version(
@@ -93,7 +103,7 @@ class DatasetCatalogService:
     ) -> UploadDatasetVersionResponse:
         with tempfile.TemporaryDirectory(prefix="evalsi-upload-") as folder:
             file = Path(folder) / "upload"
-            config = await _received(requests, file)
+            config = await _received(requests, file, self.most_upload_bytes)
             content = DatasetVersionContent(
                 project=config.project,
                 name=config.name,
@@ -105,7 +115,8 @@ class DatasetCatalogService:
 
             def take() -> tuple[DatasetVersion, bool]:
                 _check_names(content)
-                options = DatasetOptions(mapping=config.mapping, format=_format(config.format, file))
+                _refuse_blown_up(file, config.name)
+                options = DatasetOptions(mapping=config.mapping, format=_format(config.format, file, config.name))
                 return self._publish(content, _read(file, options, config.name), caller)
 
             stored, existed = await asyncio.to_thread(take)
@@ -203,7 +214,7 @@ class DatasetCatalogService:
         _check_names(content)
         with tempfile.TemporaryDirectory(prefix="evalsi-dataset-") as folder:
             path = Path(folder) / "records.jsonl"
-            with path.open("wb") as body:
+            with path.open("w+b", buffering=0) as body:
                 count, sha256 = _written(records, body)
             if not count:
                 raise InvalidDataError("the dataset has no record", where=f"dataset {content.name}")
@@ -242,11 +253,17 @@ class DatasetCatalogService:
         )
 
 
-async def _received(requests: AsyncIterator[UploadDatasetVersionRequest], file: Path) -> DatasetUploadConfig:
-    """Writes the pieces of an upload to `file`. Raises: InvalidSpecError: it does not begin with its config."""
+async def _received(
+    requests: AsyncIterator[UploadDatasetVersionRequest], file: Path, most_bytes: int
+) -> DatasetUploadConfig:
+    """Writes the pieces of an upload to `file`.
+
+    Raises: InvalidSpecError: it does not begin with its config. UsageError: it is too large. StoreError: there is no room.
+    """
+    received_bytes = 0
     config: DatasetUploadConfig | None = None
     sha256 = hashlib.sha256()
-    with file.open("wb") as out:
+    with file.open("wb", buffering=0) as out:
         async for message in requests:
             if message.config is not None:
                 if config is not None:
@@ -255,8 +272,14 @@ async def _received(requests: AsyncIterator[UploadDatasetVersionRequest], file: 
             elif config is None:
                 raise InvalidSpecError("the first message says what the file is", where="config")
             if message.chunk:
+                received_bytes += len(message.chunk)
+                if received_bytes > most_bytes:
+                    raise UsageError(
+                        f"the upload has more than the {most_bytes:,} bytes that one may have",
+                        hint="pack the file, or put it below the root of datasets",
+                    )
                 sha256.update(message.chunk)
-                await asyncio.to_thread(out.write, message.chunk)
+                await asyncio.to_thread(_write, out, message.chunk)
     if config is None:
         raise InvalidSpecError("nothing was sent", where="config")
     if config.file_sha256 and config.file_sha256 != sha256.hexdigest():
@@ -266,15 +289,38 @@ async def _received(requests: AsyncIterator[UploadDatasetVersionRequest], file: 
     return config
 
 
-def _format(word: str, file: Path) -> Format:
-    """The form of the file: the word, else by its first bytes."""
+def _write(out: FileIO, data: bytes) -> None:
+    rest = memoryview(data)
+    try:
+        while rest:
+            rest = rest[out.write(rest) or 0 :]
+    except OSError as error:
+        raise StoreError(f"the server has no room for the upload: {error.strerror}") from error
+
+
+def _refuse_blown_up(file: Path, name: str) -> None:
+    """Raises: InvalidDataError: the file unpacks to very much more than it is."""
+    source = ByteSource(name=name, path=file)
+    if not source.is_packed():
+        return
+    most_bytes = max(_BLOWN_UP_BYTES, _BLOWN_UP_TIMES * file.stat().st_size)
+    unpacked_bytes = 0
+    for block in source.blocks():
+        unpacked_bytes += len(block)
+        if unpacked_bytes > most_bytes:
+            raise InvalidDataError(
+                f"unpacks to more than {_BLOWN_UP_TIMES} times its size", where=name, hint="send it unpacked"
+            )
+
+
+def _format(word: str, file: Path, name: str) -> Format:
+    """The form of the file: the word, else by its first bytes, unpacked. Raises: InvalidSpecError, InvalidDataError."""
     for known in FORMATS:
         if known == word:
             return known
     if word:
         raise InvalidSpecError(f"there is no format {word!r}", where="format", hint=f"known: {', '.join(FORMATS)}")
-    with file.open("rb") as opened:
-        beginning = opened.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
+    beginning = ByteSource(name=name, path=file).head()[:64].lstrip()
     if beginning.startswith(b"PAR1"):
         return "parquet"
     return "jsonl" if beginning.startswith(b"{") else "json" if beginning.startswith(b"[") else "csv"
@@ -291,22 +337,51 @@ def _read(file: Path, options: DatasetOptions, name: str) -> Iterator[Record]:
         raise told_error(type(error), message, where=where, hint=error.hint) from None
 
 
-def _written(records: "Sequence[Record] | Iterator[Record]", body: "IO[bytes]") -> tuple[int, str]:
-    """Writes JSON Lines; how many, and the digest of the whole."""
+def _written(records: "Sequence[Record] | Iterator[Record]", body: FileIO) -> tuple[int, str]:
+    """Writes JSON Lines; how many, and the digest of the whole. Memory grows by 8 bytes for each record.
+
+    Raises: InvalidDataError: a record has no id, or that of an earlier one. StoreError: there is no room.
+    """
     sha256 = hashlib.sha256()
-    seen: set[str] = set()
-    count = 0
+    seen = SeenIds()
+    identifiers: list[str] = []
+    lines: list[bytes] = []
+    count = waiting_bytes = 0
     for count, record in enumerate(records, start=1):
-        if not record.id or record.id in seen:
-            raise InvalidDataError(
-                f"record {count} has {'no id' if not record.id else f'the id {record.id!r} of an earlier one'}",
-                where=f"records[{count - 1}].id",
-            )
-        seen.add(record.id)
+        if not record.id:
+            raise InvalidDataError(f"record {count} has no id", where=f"records[{count - 1}].id")
+        identifiers.append(record.id)
+        if len(identifiers) == _IDS_AT_ONCE:
+            seen.add(identifiers)
+            identifiers = []
         line = json_codec.encode_file(record).rstrip(b"\n") + b"\n"
         sha256.update(line)
-        body.write(line)
+        lines.append(line)
+        waiting_bytes += len(line)
+        if waiting_bytes >= _WRITTEN_AT_ONCE:
+            _write(body, b"".join(lines))
+            lines, waiting_bytes = [], 0
+    _write(body, b"".join(lines))
+    seen.add(identifiers)
+    _refuse_doubles(body, seen.suspects())
     return count, sha256.hexdigest()
+
+
+def _refuse_doubles(body: FileIO, suspects: set[int]) -> None:
+    """Looks again at the lines whose ids may be equal. Raises: InvalidDataError."""
+    if not suspects:
+        return
+    body.seek(0)
+    met: set[str] = set()
+    for place, line in enumerate(BufferedReader(FileIO(body.fileno(), closefd=False))):
+        record_id = json_codec.decode(line, Record).id
+        if hash_of(record_id) not in suspects:
+            continue
+        if record_id in met:
+            raise InvalidDataError(
+                f"record {place + 1} has the id {record_id!r} of an earlier one", where=f"records[{place}].id"
+            )
+        met.add(record_id)
 
 
 def _records(pieces: Iterator[bytes]) -> Iterator[Record]:

@@ -79,7 +79,7 @@ from evalsi.schema import (
 )
 from evalsi.server.run_message import STANDING, run_message
 from evalsi.server.run_reading import list_results, record_evidence, results_of_segment, slice_runs
-from evalsi.server.run_taking import import_run, promote_results
+from evalsi.server.run_taking import AddCases, import_run, promote_results
 from evalsi.server.values_of_runs import ValuesOfRuns
 from evalsi.wiring.moving_runs import archived_run
 from evalsi.wiring.served_runs import RunWish, check_tokens, submission_of
@@ -94,6 +94,7 @@ class RunService:
 
     Args:
         datasets: The root of datasets: every path that a request names is below it.
+        add_cases: Adds records to a dataset of a project below that root.
         most_stored: How many runs a project may hold; None is no limit.
         rights: What runs of a project may call.
         default_judge: The judge of evaluators that need one where a specification names none.
@@ -107,6 +108,7 @@ class RunService:
     stores: ProjectStores
     clock: Clock
     datasets: Path
+    add_cases: AddCases
     most_stored: Callable[[str], int | None] = lambda _project: None
     rights: Callable[[str], OutgoingRights] = lambda _project: OutgoingRights()
     default_judge: str = ""
@@ -266,7 +268,7 @@ class RunService:
 
     async def promote_results(self, request: PromoteResultsRequest, caller: Caller) -> PromoteResultsResponse:
         del caller
-        return await asyncio.to_thread(promote_results, self.stores, request, self.datasets)
+        return await asyncio.to_thread(promote_results, self.stores, request, self.add_cases)
 
     async def create_shadow_replay(
         self, request: CreateShadowReplayRequest, caller: Caller

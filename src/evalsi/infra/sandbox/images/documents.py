@@ -81,5 +81,5 @@ def read(data: bytes, kind: type[_T], what: str) -> _T:
     """Raises: ImageError: it is no such document."""
     try:
         return msgspec.json.decode(data, type=kind)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise ImageError(f"the {what} cannot be read: {error}") from error
