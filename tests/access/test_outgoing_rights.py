@@ -26,7 +26,7 @@ from evalsi.settings.server import (
     ServerSettings,
     TargetSettings,
 )
-from evalsi.settings.server_rights import environment_of, fence_of, rights_of
+from evalsi.settings.server_rights import environment_of, fence_of, rights_by_project, rights_of
 
 SETTINGS = ServerSettings(
     judges={
@@ -208,3 +208,10 @@ def test_runs_see_the_variables_they_were_granted_and_no_others() -> None:
     )
     assert set(environment_of(SETTINGS, "billing", environment)) == environment.keys() - {"DATABASE_PASSWORD"}
     assert set(environment_of(SETTINGS, "elsewhere", environment)) == {"JUDGE_KEY"}
+
+
+def test_the_rights_of_a_project_are_worked_out_once_and_are_its_own() -> None:
+    rights = rights_by_project(SETTINGS)
+    assert rights("billing") == RIGHTS
+    assert rights("billing") is rights("billing")
+    assert rights("another") == rights_of(SETTINGS, "another") != RIGHTS

@@ -200,7 +200,7 @@ def test_a_field_that_no_record_has_is_answered_with_the_columns_there_are(cli: 
     (folder / "qa.csv").write_text("question,answer\nCapital of Peru?,Lima\n")
     ended = cli("eval", "--data", "qa.csv", "--evaluators", "json-valid")
     assert ended.status == 1
-    assert "other columns are question, answer; name the right one: --map output=COLUMN" in ended.err
+    assert "other columns are question, answer; name the right one: --map output=answer" in ended.err
 
 
 def test_evaluators_named_in_two_flags_are_both_used(cli: Cli) -> None:

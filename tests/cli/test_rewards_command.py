@@ -57,4 +57,19 @@ def test_who_brings_other_columns_is_told_which_one_is_missing(tmp_path: Path) -
     ran = evalsi("rewards", "score", "--spec", "reward.yaml", "--data", "rollouts.jsonl", cwd=tmp_path)
     assert ran.status == 1
     assert "most often math-equiv: the record has no output (2 of 2)" in ran.err
+    assert "its columns are question, answer, expected, name the right one: --map output=answer" in ran.err
     assert "in `components`" in ran.err
+    mapped = ("--map", "output=answer", "--map", "reference=expected")
+    scored = evalsi("rewards", "score", "--spec", "reward.yaml", "--data", "rollouts.jsonl", *mapped, cwd=tmp_path)
+    assert (scored.status, "2 rollouts: mean 1" in scored.err) == (0, True), scored.err
+
+
+def test_a_diagnosis_takes_columns_of_other_names(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    rollouts = ("--data", "rollouts.jsonl")
+    evalsi("rewards", "score", "--spec", "reward.yaml", *rollouts, "--output", "r.jsonl", cwd=folder)
+    wanted = evalsi("rewards", "diagnose", *rollouts, "--rewards", "r.jsonl", "--format", "json", cwd=folder)
+    text = (folder / "rollouts.jsonl").read_text()
+    (folder / "rollouts.jsonl").write_text(text.replace('"output"', '"completion"'))
+    given = ("--rewards", "r.jsonl", "--map", "output=completion", "--format", "json")
+    assert evalsi("rewards", "diagnose", *rollouts, *given, cwd=folder) == wanted

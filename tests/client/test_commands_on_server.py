@@ -143,6 +143,24 @@ def test_datasets_are_stored_listed_fetched_and_compared(evalsi: Evalsi, url: st
     assert evalsi("dataset", "put", "cities", "nothing.jsonl", *server).status == 1
 
 
+@pytest.mark.parametrize("words", [("put", "asked"), ("upload", "--name", "asked"), ("import", "--name", "asked")])
+def test_a_dataset_whose_columns_say_nothing_is_stored_with_a_warning_that_says_how_to_map_them(
+    evalsi: Evalsi, url: str, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "qa.csv").write_text("question,answer,topic\nCapital of Peru?,Lima,cities\n")
+    call = ("dataset", *words, "qa.csv", "--server", url)
+    warned = evalsi(*call)
+    assert warned.status == 0
+    assert (
+        "warning: no record has an input, output or reference; the columns are question, answer, topic; "
+        "name the right ones: --map input=question --map reference=answer"
+    ) in warned.err
+    mapped = evalsi(*call, "--map", "input=question", "--map", "reference=answer")
+    assert (mapped.status, "warning" in mapped.err) == (0, False)
+    (tmp_path / "qa.csv").write_text("input,topic\nCapital of Peru?,cities\n")
+    assert "warning" not in evalsi(*call).err
+
+
 def test_versions_are_named_reviewed_and_fetched_part_by_part(evalsi: Evalsi, url: str, tmp_path: Path) -> None:
     server = ("--server", url, "--token", "evk_unused")
     assert evalsi("dataset", "upload", "data.jsonl", "--name", "towns", "--format", "jsonl", *server).status == 0

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from evalsi.report.case_view import case_view
+from evalsi import evaluate
+from evalsi.report.case_view import case_view, score_text
 from evalsi.report.html_report import html_report, write_html
+from evalsi.report.markdown_report import write_markdown
 from evalsi.report.report_options import ReportOptions
 from evalsi.report.worst_cases import Case
 from evalsi.results.graded_run import GradedRun
 from evalsi.results.stored_rows import encode_records
-from evalsi.schema import Content, Message, Messages, Record
+from evalsi.schema import Content, Message, Messages, Record, Score
 from tests.graded_runs import (
     HOSTILE,
     awkward_run,
@@ -218,9 +220,25 @@ def test_what_was_asked_is_shown_once_where_the_output_is_the_whole_conversation
         record = Record(
             id="1", input=Content(messages=Messages(messages=before)), output=Content(messages=Messages(messages=said))
         )
-        view = case_view(Case(row=1, line=encode_records([record]), verdicts=[]), metric="", anchor="a")
+        view = case_view(Case(row=1, line=encode_records([record]), verdicts=[]), {}, metric="", anchor="a")
         assert [one.text for one in view.passages].count("What do I owe?") == 1
         assert view.passages[-1].text == "£42.10"
+
+
+def test_only_what_is_better_high_passes_or_fails() -> None:
+    records = [
+        Record(id=str(n), output=Content(text=text)) for n, text in enumerate(("I cannot help with that.", "Sure."))
+    ]
+    run = evaluate(records, evaluators=["refusal"]).run
+    for made in (html_report(run), write_markdown(run)):
+        text = re.sub(r"<style.*?</style>|<script.*?</script>", "", made, flags=re.DOTALL)
+        assert not re.search(r"[✓✕] (pass|fail)", text)
+    assert "refusal 50% yes" in section(html_report(run), "distributions")
+    said = {True: "yes", False: "no"}
+    for value, word in said.items():
+        assert score_text(Score(passed=value), better=None) == word
+    assert score_text(Score(passed=True), better=False) == "✕ yes"
+    assert score_text(Score(passed=False), better=True) == "✕ fail"
 
 
 def test_the_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:

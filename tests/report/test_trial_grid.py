@@ -15,10 +15,12 @@ from tests.graded_runs import graded_run
 GOOD, BAD, NONE = 1.0, 0.0, float("nan")
 
 
-def grid(outcomes: dict[str, list[float]], kind: MetricKind = MetricKind.PROPORTION) -> TrialGrid | None:
+def grid(
+    outcomes: dict[str, list[float]], kind: MetricKind = MetricKind.PROPORTION, *, better: bool | None = True
+) -> TrialGrid | None:
     """The grid of one metric, its trials added one round after another, as a run asks."""
     summary = MetricSummary(metric="m", evaluator="m", kind=kind, mean=0.5, n=1)
-    view = MetricView(summary=summary, low=0.0, high=1.0, bounds=(0.0, 1.0), higher_is_better=True)
+    view = MetricView(summary=summary, low=0.0, high=1.0, bounds=(0.0, 1.0), higher_is_better=better)
     trials = max(map(len, outcomes.values()))
     tally = TrialTally([view], trials)
     for trial in range(trials):
@@ -49,6 +51,13 @@ def test_each_record_is_counted_once_by_how_its_trials_ended() -> None:
         "failed": "not scored, not scored",
         "half": "pass, not scored",
     }
+
+
+def test_a_verdict_that_nobody_called_good_is_said_and_neither_passes_nor_fails() -> None:
+    found = grid({"mixed": [GOOD, BAD], "always": [GOOD, GOOD]}, better=None)
+    assert found is not None
+    assert found.sentence == "1 of 2 records were both yes and no, 1 yes each time, 0 no each time"
+    assert {row.record_id: row.words for row in found.rows} == {"mixed": "yes, no", "always": "yes, yes"}
 
 
 def test_of_many_records_those_that_differ_most_are_shown_and_the_worst_after_them() -> None:

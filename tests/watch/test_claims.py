@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from evalsi.core.clock import SystemClock
 from evalsi.settings import Settings
 from evalsi.settings.server import ServerSettings
@@ -34,23 +36,37 @@ def test_a_claim_is_kept_while_its_holder_is_at_it_and_runs_out_afterwards(tmp_p
         assert traces.claim(now_ms=tools.now_ms + tools.lease_ms, limit=9, lease_ms=1)
 
 
-def test_a_worker_that_was_stopped_for_a_while_changes_nothing_that_another_found_since(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stopped_at", ["reading", "settling"])
+def test_a_worker_that_was_stopped_for_a_while_changes_nothing_that_another_found_since(
+    tmp_path: Path, stopped_at: str
+) -> None:
     with traffic_in(tmp_path) as traffic:
         traffic.apply(policy_of(stages=[{"evaluators": [{"ref": "length"}]}]))
         traffic.arrive(spans_of(1), spans_of(2))
         other = replace(traffic.tools, lease_s=10.0)
 
-        class Stopped(type(other.traces)):
-            """The first worker's store: it is stopped when it has read the spans, while the other goes on."""
+        def meanwhile() -> None:
+            """What the other worker does while the first is stopped."""
+            traffic.arrive(*(spans_of(n, answer="A later answer that is longer by far.", begun_s=3) for n in (1, 2)))
+            traffic.clock.turn(60.0)
+            assert asyncio.run(complete_traces(other, limit=9)) == 2
+
+        class Traces(type(other.traces)):
+            """The first worker's traces, when it is stopped as soon as it has read them."""
 
             def spans_of(self, project: str, trace_ids: Sequence[str]) -> Any:
                 found = other.traces.spans_of(project, trace_ids)
-                traffic.arrive(
-                    *(spans_of(n, answer="A later answer that is longer by far.", begun_s=3) for n in (1, 2))
-                )
-                traffic.clock.turn(60.0)
-                assert asyncio.run(complete_traces(other, limit=9)) == 2
+                if stopped_at == "reading":
+                    meanwhile()
                 return found
+
+        class Policies(type(other.policies)):
+            """Its policies, when it is stopped with what it found in its hands."""
+
+            def settle(self, *given: Any, **named: Any) -> None:
+                if stopped_at == "settling":
+                    meanwhile()
+                other.policies.settle(*given, **named)
 
         def said() -> tuple[Any, ...]:
             marks = traffic.policies.marks("default", "answers", since_ms=0, until_ms=1 << 60, limit=9)
@@ -62,9 +78,10 @@ def test_a_worker_that_was_stopped_for_a_while_changes_nothing_that_another_foun
                 traffic.policies.counts("default", "answers"),
             )
 
-        stopped = object.__new__(Stopped)
-        stopped.__dict__.update(other.traces.__dict__)
-        assert asyncio.run(complete_traces(replace(other, traces=stopped), limit=9)) == 2
+        traces, policies = object.__new__(Traces), object.__new__(Policies)
+        traces.__dict__.update(other.traces.__dict__)
+        policies.__dict__.update(other.policies.__dict__)
+        assert asyncio.run(complete_traces(replace(other, traces=traces, policies=policies), limit=9)) == 2
         values, scores, counts = said()
         assert values == scores == [8.0, 8.0]
         assert counts["evaluated"] == 2

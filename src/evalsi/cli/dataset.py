@@ -7,6 +7,7 @@ import click
 from evalsi.cli.dataset_answers import Naming, fail_on_change_option, print_version, print_versions
 from evalsi.cli.dataset_versions import VERSION_COMMANDS
 from evalsi.cli.format_option import format_option
+from evalsi.cli.map_option import map_option
 from evalsi.cli.server_options import client_and_project, server_options
 from evalsi.cli.terminal import as_json
 
@@ -20,13 +21,7 @@ def dataset() -> None:
 @click.argument("name")
 @click.argument("path", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--version", default="", metavar="NAME", help="Name of the version; by default the next number.")
-@click.option(
-    "--map",
-    "mappings",
-    multiple=True,
-    metavar="FIELD=COLUMN",
-    help="Where a record field comes from: a column or a path. Repeatable.",
-)
+@map_option
 @click.option(
     "--data-format",
     type=click.Choice(["jsonl", "json", "csv", "tsv", "parquet"]),

@@ -28,6 +28,10 @@ fail_on_change_option = click.option(
 )
 
 
+LOOKED_AT = 20
+"""Records that are looked at for a warning."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Naming:
     """What a version of a dataset is called and what is said of it, as flags give it."""
@@ -48,6 +52,22 @@ def store_file(
     if not path.is_file():
         raise NotFoundError(f"there is no file {path}")
     store_pieces(_pieces(path), naming, mappings=mappings, form=form, output_format=output_format)
+    from contextlib import suppress
+
+    from evalsi.core.errors import EvalsiError
+    from evalsi.datasets import DatasetOptions, mapping_of_flags, open_dataset
+
+    options = DatasetOptions(mapping=mapping_of_flags(mappings), format=form or None, limit=LOOKED_AT)
+    with suppress(EvalsiError):  # what the server has taken is not ours to refuse
+        warn_of_columns(open_dataset(path, options=options).records())
+
+
+def warn_of_columns(records: "Iterable[Record]") -> None:
+    """Says so where the first records have none of what records have, but columns of other names."""
+    from evalsi.datasets.likely_columns import what_to_map
+
+    if advice := what_to_map(records):
+        say(f"warning: {advice}")
 
 
 def store_pieces(

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from evalsi.cli.dataset_answers import (
+    LOOKED_AT,
     Naming,
     check_digest,
     difference_of_versions,
@@ -23,8 +24,10 @@ from evalsi.cli.dataset_answers import (
     say_stored,
     store_file,
     store_pieces,
+    warn_of_columns,
 )
 from evalsi.cli.format_option import format_option
+from evalsi.cli.map_option import map_option
 from evalsi.cli.server_options import client_and_project, server_options
 from evalsi.cli.table import number, print_table, text, whole
 from evalsi.cli.terminal import as_json, say, when
@@ -55,27 +58,32 @@ def _paged(command: F) -> F:
 @click.argument("source", type=click.Path(dir_okay=False, path_type=Path))
 @_NAME
 @_DATA_FORMAT
+@map_option
 @server_options
-def upload(source: Path, name: str, data_format: str | None) -> None:
+def upload(source: Path, name: str, data_format: str | None, mappings: tuple[str, ...]) -> None:
     """Store the file SOURCE as a version of a dataset, as `evalsi dataset put` does."""
-    store_file(source, Naming(name=name), form=data_format or "")
+    store_file(source, Naming(name=name), mappings=mappings, form=data_format or "")
 
 
 @click.command(name="import")
 @click.argument("source")
 @_NAME
 @_DATA_FORMAT
+@map_option
 @server_options
-def import_(source: str, name: str, data_format: str | None) -> None:
+def import_(source: str, name: str, data_format: str | None, mappings: tuple[str, ...]) -> None:
     """Store the records of SOURCE as a version of a dataset: whatever `evalsi eval --data` reads, hf:// too.
 
     It is read here, and its records are sent.
     """
-    from evalsi.datasets import DatasetOptions, open_dataset
+    from itertools import islice
 
-    dataset = open_dataset(source, options=DatasetOptions(format=data_format))  # pyright: ignore[reportArgumentType]
+    from evalsi.datasets import DatasetOptions, mapping_of_flags, open_dataset
+
+    dataset = open_dataset(source, options=DatasetOptions(mapping=mapping_of_flags(mappings), format=data_format))
     dataset.scan()
     store_pieces(_lines(dataset), Naming(name=name), form="jsonl")
+    warn_of_columns(islice(dataset.records(), LOOKED_AT))
 
 
 def _lines(dataset: Any) -> Iterator[bytes]:

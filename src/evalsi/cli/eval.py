@@ -12,6 +12,7 @@ import click
 from evalsi.cli.bad_records import mishaps_of, say_errors
 from evalsi.cli.format_option import format_option
 from evalsi.cli.judge_options import judge_choice_of, judge_options
+from evalsi.cli.map_option import map_option
 from evalsi.cli.metric_table import FORMATS, print_summaries
 from evalsi.cli.once import OnceCommand
 from evalsi.cli.progress import ProgressLine, StopSwitch
@@ -34,13 +35,7 @@ from evalsi.core.collector import tune_collector
     metavar="LIST",
     help="Comma-separated references, e.g. exact-match,rouge or strict=exact-match,./checks.py:polite. Repeatable.",
 )
-@click.option(
-    "--map",
-    "mappings",
-    multiple=True,
-    metavar="FIELD=COLUMN",
-    help="Where a record field comes from: a column, a path (data.q) or a template ('Q: {q}'). Repeatable.",
-)
+@map_option
 @click.option(
     "--param",
     "params",

@@ -3,6 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import click
 
 from evalsi.cli.format_option import format_option
 from evalsi.cli.group_with_serve import GroupWithServe
+from evalsi.cli.map_option import map_option
 from evalsi.cli.server_options import key_options
 from evalsi.cli.table import number, print_table, text, whole
 from evalsi.cli.terminal import say
@@ -25,16 +27,18 @@ def rewards() -> None:
 @click.option("--spec", required=True, metavar="FILE", help="The reward spec, YAML or JSON.")
 @click.option("--data", required=True, metavar="DATA", help="The rollouts: input, output, reference.")
 @click.option("--output", metavar="FILE", help="Write the rewards here instead of standard output.")
+@map_option
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N rollouts.")
 @click.option("--concurrency", type=click.IntRange(1), metavar="N", help="Rollouts that ask judges at once, here.")
 @click.option("--server", default="", metavar="URL", help="Have this server score them, with its judges and sandboxes.")
 @click.option("--project", default="", metavar="NAME", help="The project on the server.")
 @key_options
-def score(spec: str, data: str, output: str | None, limit: int | None, **given: Any) -> None:
+def score(spec: str, data: str, output: str | None, mappings: tuple[str, ...], limit: int | None, **given: Any) -> None:
     """Score rollouts: one reward with its parts for each, as JSON lines in the order of the data.
 
     \b
     evalsi rewards score --spec reward.yaml --data rollouts.jsonl --output rewards.jsonl
+    evalsi rewards score --spec reward.yaml --data rollouts.csv --map output=completion --map reference=answer
     """  # noqa: D301
     import asyncio
     from dataclasses import replace
@@ -42,7 +46,7 @@ def score(spec: str, data: str, output: str | None, limit: int | None, **given: 
     from evalsi.cli.server_options import named_server
     from evalsi.core.errors import NothingScoredError, UsageError
     from evalsi.core.whole_file import check_place, whole_file
-    from evalsi.datasets import DatasetOptions, open_dataset
+    from evalsi.datasets import DatasetOptions, mapping_of_flags, open_dataset
     from evalsi.ports.reward_scorer import RewardScorer
     from evalsi.schema import Reward
     from evalsi.schema.json_codec import encode_file
@@ -59,7 +63,7 @@ def score(spec: str, data: str, output: str | None, limit: int | None, **given: 
     if output is not None:
         check_place(Path(output), [spec, data])
     read = read_reward_spec(Path(spec))
-    dataset = open_dataset(data, options=DatasetOptions(limit=limit))
+    dataset = open_dataset(data, options=DatasetOptions(mapping=mapping_of_flags(mappings), limit=limit))
     dataset.scan()
 
     async def run() -> list[Reward]:
@@ -87,11 +91,17 @@ def score(spec: str, data: str, output: str | None, limit: int | None, **given: 
     gated = sum(reward.gated for reward in found)
     say(f"{len(found)} rollouts: {mean}, {gated} stopped by a gate, {len(found) - len(totals)} without a reward")
     if not totals:
-        raise NothingScoredError("no rollout has a reward", hint=_why_none(found))
+        raise NothingScoredError("no rollout has a reward", hint=_why_none(found, list(islice(dataset.records(), 1))))
 
 
-def _why_none(found: Sequence[Any]) -> str:
-    """The commonest reason of the parts without a value, and where the others are."""
+def _why_none(found: Sequence[Any], rollouts: Sequence[Any]) -> str:
+    """The commonest reason of the parts without a value, where the others are, and the column that may be meant.
+
+    Args:
+        rollouts: The first, if there are any.
+    """
+    from evalsi.datasets.likely_columns import likely_column, listed_columns
+
     reasons = Counter(
         f"{name}: {part.reason}"
         for reward in found
@@ -101,7 +111,12 @@ def _why_none(found: Sequence[Any]) -> str:
     if not reasons:
         return "there are no rollouts" if not found else "the rows say why, in `components`"
     ((commonest, rows),) = reasons.most_common(1)
-    columns = "; a rollout's columns are called input, output and reference" if "has no " in commonest else ""
+    columns = ""
+    if "has no " in commonest:
+        field = commonest.rpartition(" ")[2]
+        others = [name for rollout in rollouts[:1] for name in rollout.metadata]
+        shown = f"its columns are {listed_columns(others)}, " if others else ""
+        columns = f"; {shown}name the right one: --map {field}={likely_column(field, others) or 'COLUMN'}"
     return f"most often {commonest} ({rows:,} of {len(found):,}){columns}; the rows say why, in `components`"
 
 
@@ -110,6 +125,7 @@ def _why_none(found: Sequence[Any]) -> str:
 @click.option(
     "--rewards", "given", required=True, metavar="FILE", help="Their rewards, as `rewards score` writes them."
 )
+@map_option
 @click.option("--step", default="step", show_default=True, metavar="NAME", help="Column of the training step.")
 @click.option(
     "--heldout",
@@ -126,7 +142,15 @@ def _why_none(found: Sequence[Any]) -> str:
     help="Level of the intervals.",
 )
 @format_option()
-def diagnose(data: str, given: str, step: str, heldout: str, confidence: float, output_format: str) -> None:
+def diagnose(
+    data: str,
+    given: str,
+    mappings: tuple[str, ...],
+    step: str,
+    heldout: str,
+    confidence: float,
+    output_format: str,
+) -> None:
     """Look for signs of a hacked reward: a held-out score that does not keep up, a taste for length, parts that drift.
 
     \b
@@ -134,13 +158,13 @@ def diagnose(data: str, given: str, step: str, heldout: str, confidence: float, 
     """  # noqa: D301
     import msgspec
 
-    from evalsi.datasets import DatasetOptions, open_dataset
+    from evalsi.datasets import DatasetOptions, mapping_of_flags, open_dataset
     from evalsi.reward.diagnose_rewards import diagnose_rewards
     from evalsi.reward.given_rewards import given_rewards
     from evalsi.reward.read_rewards import read_rewards
     from evalsi.stats.bootstrap import Resampling
 
-    rollouts = open_dataset(data, options=DatasetOptions()).records()
+    rollouts = open_dataset(data, options=DatasetOptions(mapping=mapping_of_flags(mappings))).records()
     arrays = given_rewards(rollouts, read_rewards(Path(given)), step=step, heldout=heldout)
     signs = diagnose_rewards(arrays, Resampling(level=confidence, seed=0))
     if output_format == "json":

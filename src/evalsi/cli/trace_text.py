@@ -55,7 +55,7 @@ def print_trace(found: "GetTraceResponse") -> None:
         out.print()
         out.print(_cell(f"policy {policy.policy}"))
         for result in policy.results:
-            values = ", ".join(_value(score) for score in result.scores)
+            values = ", ".join(_value(score, _direction(result, score.name)) for score in result.scores)
             why = f": {result.reason}" if result.reason else ""
             out.print(_cell(f"  {result.evaluator:20} {values or result.outcome.value}{why}"))
     if found.feedback:
@@ -112,9 +112,24 @@ def _steps(steps: Sequence[Any]) -> Iterable[str]:
             yield f"{'  ' * depth}  {said}"
 
 
-def _value(scored: Any) -> str:
+def _direction(result: Any, output: str) -> bool | None:
+    """Whether it is better for an output to be high, as far as its evaluator is installed here."""
+    from evalsi.core.errors import EvalsiError
+    from evalsi.evaluators.catalog import load
+
+    try:
+        outputs = load(result.evaluator_ref or result.evaluator).outputs
+    except EvalsiError:
+        return None
+    spec = next((spec for spec in outputs if spec.name == output), outputs[0] if len(outputs) == 1 else None)
+    return spec.higher_is_better if spec is not None else None
+
+
+def _value(scored: Any, better: bool | None = True) -> str:
+    from evalsi.report.verdict_word import verdict_word
+
     if scored.passed is not None:
-        return "passed" if scored.passed else "failed"
+        return verdict_word(scored.passed, better=better)
     if scored.number is not None:
         return f"{scored.number:.4g}"
     return scored.label or ""

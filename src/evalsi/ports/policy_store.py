@@ -141,7 +141,10 @@ class Settlement(msgspec.Struct, frozen=True, kw_only=True):
     """Tasks to put in line; one that is there already stays one. A task whose subject has a mark of a lower revision is
     taken from whoever has it in hand, and one whose mark is left out is not put in line."""
     done: Sequence[PolicyTask] = ()
-    """Tasks that are finished."""
+    """Tasks that are finished. Marks of one that somebody else has in hand by now are left out."""
+    claims: Mapping[str, str] = {}
+    """Tokens of the traces and sessions that this was found in, by subject. What is said of one that somebody else has
+    taken over is left out. Of a subject that is not named nobody asks."""
     outgoing: Sequence[tuple[OutgoingScores, Sequence[str]]] = ()
     """Scores that are to be taken to these sinks, if the mark of their subject is stored."""
 

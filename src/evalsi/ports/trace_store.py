@@ -163,10 +163,6 @@ class TraceStore(Protocol):
         """Keeps claims that are still held for another `lease_ms`."""
         ...
 
-    def held(self, due: Sequence[DueTrace]) -> Sequence[str]:
-        """The ids of those whose claim nobody else has taken since, and that are not complete."""
-        ...
-
     def complete(self, traces: Sequence[CompletedTrace], *, now_ms: int) -> Sequence[str]:
         """Stores what the traces are, in one transaction, and gives the ids of those that were stored.
 

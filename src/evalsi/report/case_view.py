@@ -4,6 +4,7 @@ Its own module because six forms of content and a trajectory become one shape he
 them. Text is cut to a length a page can carry; how much is missing is said.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import msgspec
@@ -13,6 +14,7 @@ from evalsi.engine.columns import Note
 from evalsi.report.comparison import ChangedRecord
 from evalsi.report.figures import money, number, seconds
 from evalsi.report.first_difference import Comparison, compare_texts
+from evalsi.report.verdict_word import is_good, verdict_word
 from evalsi.report.visible_text import one_line, shortened
 from evalsi.report.worst_cases import Case, Verdict
 from evalsi.schema import Content, Message, Record, Score, Step
@@ -21,6 +23,9 @@ JSON_CHARACTERS = 40_000
 MOST_PASSAGES = 20
 MOST_STEPS = 100
 MOST_MESSAGES = 200
+
+Directions = Mapping[str, bool | None]
+"""By metric: whether it is better to be high. One that is not there is one of which nobody said."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,10 +79,10 @@ class CaseView:
     notes: list[str] = field(default_factory=list[str])
 
 
-def case_view(case: Case, *, metric: str, anchor: str) -> CaseView:
+def case_view(case: Case, directions: Directions, *, metric: str, anchor: str) -> CaseView:
     """`case` as it is shown under `metric`."""
     record = case.record()
-    lines = [line for verdict in case.verdicts for line in score_lines(verdict, metric)]
+    lines = [line for verdict in case.verdicts for line in score_lines(verdict, metric, directions)]
     compared = compare_texts(text_of(record.output), text_of(record.reference))
     asked = [] if _repeats(record.output, record.input) else _passages("input", record.input)
     passages = [*asked, *_answer(record.output, compared)]
@@ -143,7 +148,7 @@ def flip_view(flip: ChangedRecord) -> FlipView:
     )
 
 
-def score_lines(verdict: Verdict, highlighted: str) -> list[ScoreLine]:
+def score_lines(verdict: Verdict, highlighted: str, directions: Directions) -> list[ScoreLine]:
     """What one evaluator said, a line per output."""
     note = verdict.note or Note()
     if verdict.outcome != "scored":
@@ -161,7 +166,7 @@ def score_lines(verdict: Verdict, highlighted: str) -> list[ScoreLine]:
     return [
         ScoreLine(
             metric=verdict.metric(score.name),
-            value=score_text(score),
+            value=score_text(score, better=directions.get(verdict.metric(score.name))),
             outcome="scored",
             explanation=score.explanation,
             detail=json_text(score.metadata) if score.metadata else "",
@@ -172,10 +177,12 @@ def score_lines(verdict: Verdict, highlighted: str) -> list[ScoreLine]:
     ]
 
 
-def score_text(score: Score) -> str:
-    """A score's value in a word."""
+def score_text(score: Score, *, better: bool | None) -> str:
+    """A score's value in a word; `better` says whether it is better to be high."""
     if score.passed is not None:
-        return "✓ pass" if score.passed else "✕ fail"
+        good = is_good(score.passed, better=better)
+        mark = "" if good is None else "✓ " if good else "✕ "
+        return mark + verdict_word(score.passed, better=better)
     if score.number is not None:
         return number(score.number)
     if score.label is not None:

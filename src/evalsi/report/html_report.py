@@ -22,7 +22,7 @@ from evalsi.report import plot
 from evalsi.report.case_view import case_view, flip_view
 from evalsi.report.comparison import ComparedMetric
 from evalsi.report.findings import Findings, gather
-from evalsi.report.metric_view import MetricView
+from evalsi.report.metric_view import MetricView, directions_of
 from evalsi.report.page_environment import page_environment
 from evalsi.report.report_options import ReportOptions
 from evalsi.report.usage_tally import UsageFigure
@@ -50,10 +50,14 @@ def _page(findings: Findings) -> dict[str, Any]:
     manifest = findings.run.manifest
     started, finished = manifest.started_at, manifest.finished_at
     took = (finished - started).total_seconds() if started and finished else None
+    directions = directions_of(findings.metrics)
     cases = [
         (
             found,
-            [case_view(case, metric=found.metric.name, anchor=f"case-{i}-{j}") for j, case in enumerate(found.cases)],
+            [
+                case_view(case, directions, metric=found.metric.name, anchor=f"case-{i}-{j}")
+                for j, case in enumerate(found.cases)
+            ],
         )
         for i, found in enumerate(findings.worst)
     ]

@@ -12,7 +12,7 @@ from evalsi.core.inert import printable
 from evalsi.report.case_view import CaseView, Passage, case_view, flip_view
 from evalsi.report.figures import bounds, count, date, money, number, percent, plural, seconds, signed
 from evalsi.report.findings import Findings, gather
-from evalsi.report.metric_view import MetricView
+from evalsi.report.metric_view import MetricView, directions_of
 from evalsi.report.report_options import ReportOptions
 from evalsi.report.verdict import Opening, Remark, opening
 from evalsi.report.visible_text import one_line
@@ -204,7 +204,8 @@ def _cases(findings: Findings) -> list[str]:
     parts: list[str] = []
     for found in findings.worst[:2]:
         word = "Lowest" if found.metric.higher_is_better is not False else "Highest"
-        views = [case_view(case, metric=found.metric.name, anchor="") for case in found.cases[:5]]
+        directions = directions_of(findings.metrics)
+        views = [case_view(case, directions, metric=found.metric.name, anchor="") for case in found.cases[:5]]
         title = f"{word} by {_html_code(found.metric.name, 60)}"
         inside = "\n\n".join(_case(view) for view in views)
         parts.append(f"<details><summary>{title}</summary>\n\n{inside}\n\n</details>")

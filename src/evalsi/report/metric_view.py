@@ -3,6 +3,7 @@
 Its own module because plots, slices and the choice of worst records must agree on scale and direction.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evalsi.results.declared_range import is_output, range_of
@@ -49,6 +50,11 @@ def metric_views(run: GradedRun) -> list[MetricView]:
     """The run's metrics in their own order."""
     evaluators = {evaluator.name: evaluator for evaluator in run.manifest.evaluators}
     return [metric_view(summary, evaluators.get(summary.evaluator)) for summary in run.summaries]
+
+
+def directions_of(views: Iterable[MetricView]) -> dict[str, bool | None]:
+    """By metric, whether it is better to be high."""
+    return {view.name: view.higher_is_better for view in views}
 
 
 def headline_metrics(views: list[MetricView], most: int = 3) -> list[MetricView]:

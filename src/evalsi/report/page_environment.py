@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from evalsi.report import figures, plot
 from evalsi.report.metric_view import MetricView
+from evalsi.report.verdict_word import verdict_word
 from evalsi.report.visible_text import marked_up, one_line, plain
 from evalsi.schema import MetricSummary
 
@@ -46,7 +47,13 @@ def page_environment(
         measured=_measured,
         **filters,
     )
-    environment.globals.update(percent=figures.percent, mean_plot=mean_plot, coverage_bar=_coverage_bar, **functions)
+    environment.globals.update(
+        percent=figures.percent,
+        mean_plot=mean_plot,
+        coverage_bar=_coverage_bar,
+        verdict_word=verdict_word,
+        **functions,
+    )
     return environment
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from evalsi.report.figures import count, number, plural
 from evalsi.report.metric_view import MetricView
+from evalsi.report.verdict_word import verdict_word
 
 SHOWN_RECORDS = 60
 SHOWN_TRIALS = 24
@@ -63,7 +64,10 @@ class TrialGrid:
     def sentence(self) -> str:
         """The counts in words."""
         scored = self.records - self.unscored
-        if self.metric.passes:
+        if self.metric.passes and not self.metric.higher_is_better:
+            said = f"{count(self.mixed)} of {plural(scored, 'record')} were both yes and no, "
+            said += f"{count(self.always)} yes each time, {count(self.never)} no each time"
+        elif self.metric.passes:
             said = f"{count(self.mixed)} of {plural(scored, 'record')} both passed and failed, "
             said += f"{count(self.always)} passed each time, {count(self.never)} failed each time"
         else:
@@ -159,5 +163,6 @@ def _cell(metric: MetricView, value: float) -> TrialCell:
     level = min(LEVELS - 1, int(metric.place(value) * LEVELS))
     if metric.higher_is_better is False:
         level = LEVELS - 1 - level
-    words = ("pass" if value >= 0.5 else "fail") if metric.passes else number(value)
+    better = metric.higher_is_better
+    words = verdict_word(value >= 0.5, better=better) if metric.passes else number(value)
     return TrialCell(level=level, words=words)

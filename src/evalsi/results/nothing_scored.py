@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from evalsi.core.inert import printable
+from evalsi.datasets.likely_columns import likely_column, listed_columns
 from evalsi.datasets.mapping import FIELDS
 from evalsi.datasets.row_ids import is_made
 from evalsi.engine.columns import Note
@@ -15,7 +16,6 @@ from evalsi.results.graded_run import GradedRun
 from evalsi.schema import ErrorKind, Record
 
 _LONGEST_REASON = 300
-_MOST_COLUMNS = 12
 
 
 def why_nothing_scored(run: GradedRun) -> str:
@@ -68,5 +68,6 @@ def _column_to_map(run: GradedRun, reason: str) -> str:
     others = list(record.metadata)
     if not others:
         return ""
-    shown = ", ".join(others[:_MOST_COLUMNS]) + (", …" if len(others) > _MOST_COLUMNS else "")
-    return printable(f"other columns are {shown}; name the right one: --map {field}=COLUMN", one_line=True)
+    column = likely_column(field, others) or "COLUMN"
+    said = f"other columns are {listed_columns(others)}; name the right one: --map {field}={column}"
+    return printable(said, one_line=True)

@@ -4,25 +4,17 @@ Its own module because a column that was not mapped is found on every row or on 
 answer and then skip all of them. A field that some records have and others lack is no mistake; those rows are skipped.
 """
 
-import difflib
 from collections.abc import Mapping, Sequence
 
 from evalsi.core.errors import InvalidSpecError
 from evalsi.core.inert import printable
 from evalsi.datasets import Dataset
+from evalsi.datasets.likely_columns import likely_column, listed_columns
 from evalsi.engine.requirements import unmet
 from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.ports.target import Target
 from evalsi.schema import Record
 
-_MOST_COLUMNS = 12
-_OTHER_NAMES: dict[str, tuple[str, ...]] = {
-    "input": ("question", "prompt", "query", "instruction", "problem", "text"),
-    "output": ("answer", "response", "completion", "prediction", "actual_output"),
-    "reference": ("expected", "expected_output", "ground_truth", "gold", "target", "label", "solution", "answer"),
-    "context": ("contexts", "passages", "documents", "retrieved"),
-}
-"""What such a column is usually called, the likeliest first."""
 _GIVEN = frozenset({"input", "reference", "context"})
 """What no target gives."""
 _OWN = _GIVEN | {"output", "trajectory", "usage"}
@@ -59,8 +51,7 @@ def refuse_missing_fields(dataset: Dataset, needed: Mapping[str, str], *, is_cho
         missing = [name for name in missing if not _has(record, name)]
         if not missing:
             return
-        if len(columns) <= _MOST_COLUMNS:
-            columns.update(dict.fromkeys(record.metadata))
+        columns.update(dict.fromkeys(record.metadata))
     if facts.records:
         raise _refusal(missing, needed, list(columns), facts.records, where)
 
@@ -87,9 +78,8 @@ def _refusal(
     if not columns:
         hint = "give the rows such a column, or leave out what needs it"
     else:
-        shown = ", ".join(columns[:_MOST_COLUMNS]) + (", …" if len(columns) > _MOST_COLUMNS else "")
-        mapping = ", ".join(f"{name}: {_nearest(name, columns)}" for name in missing)
-        hint = f"other columns are {shown}; write mapping: {{{mapping}}} under spec.dataset, or leave out what needs it"
+        mapping = ", ".join(f"{name}: {likely_column(name, columns) or 'COLUMN'}" for name in missing)
+        hint = f"other columns are {listed_columns(columns)}; write mapping: {{{mapping}}} under spec.dataset, or leave out what needs it"
     return InvalidSpecError(printable(sentence, one_line=True), where=where, hint=printable(hint, one_line=True))
 
 
@@ -97,12 +87,3 @@ def _with_article(names: str) -> str:
     if names.startswith(("metadata", "usage")):
         return names
     return f"an {names}" if names[0] in "aeiou" else f"a {names}"
-
-
-def _nearest(field: str, columns: Sequence[str]) -> str:
-    """The column that is likeliest meant; "COLUMN" where none looks like it."""
-    name = field.removeprefix("metadata.")
-    plain = {column.casefold().replace("-", "_"): column for column in reversed(columns)}
-    exact = next((plain[each] for each in (name, *_OTHER_NAMES.get(field, ())) if each in plain), None)
-    within = exact or next((column for column in columns if name in column.casefold()), None)
-    return within or next(iter(difflib.get_close_matches(name, columns, n=1)), "COLUMN")

@@ -4,8 +4,9 @@ Its own module because `access` knows no configuration, and a configuration no r
 """
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache, partial
 
 import msgspec
 
@@ -18,6 +19,8 @@ from evalsi.schema import APIKey, CredentialGrant, JudgeSpec, RoleBinding, RoleL
 from evalsi.schema.json_text import parse_timestamp
 from evalsi.settings.server import ConfiguredKey, JudgeSettings, ServerSettings, TargetSettings
 from evalsi.settings.server_sinks import sink_address, sinks_for
+
+_PROJECTS_KEPT = 1024
 
 
 def fence_of(settings: ServerSettings) -> AddressFence:
@@ -54,6 +57,11 @@ def rights_of(settings: ServerSettings, project: str) -> OutgoingRights:
         enforce=settings.credentials.enforce,
         fence=fence_of(settings),
     )
+
+
+def rights_by_project(settings: ServerSettings) -> Callable[[str], OutgoingRights]:
+    """`rights_of`, worked out once for each project: settings do not change while a server runs, and every call asks."""
+    return lru_cache(_PROJECTS_KEPT)(partial(rights_of, settings))
 
 
 def granted_to(settings: ServerSettings, project: str) -> list[CredentialGrant]:

@@ -182,11 +182,6 @@ class MemoryTraceStore:
                 if trace is not None and trace.token == each.token:
                     trace.lease_ms = now_ms + lease_ms
 
-    def held(self, due: Sequence[DueTrace]) -> Sequence[str]:
-        with self._lock:
-            known = [(each, self._traces.get((each.project, each.trace_id))) for each in due]
-            return [each.trace_id for each, trace in known if trace is not None and trace.token == each.token]
-
     def complete(self, traces: Sequence[CompletedTrace], *, now_ms: int) -> Sequence[str]:
         stored: list[str] = []
         with self._lock:

@@ -10,6 +10,7 @@ from evalsi.core.errors import NotFoundError
 from evalsi.ports.policy_store import (
     HOUR_MS,
     MINUTE_MS,
+    SESSION_PREFIX,
     Bucket,
     DaySpent,
     PolicyMark,
@@ -20,7 +21,8 @@ from evalsi.ports.policy_store import (
 )
 from evalsi.ports.score_outbox import DeliveryOutcome, ScoreDelivery, ScoreOutbox, SinkStanding
 from evalsi.ports.score_sink import OutgoingScore, OutgoingScores
-from evalsi.schema import Alert, OnlineEvalPolicy
+from evalsi.ports.trace_store import CompletedTrace, TracePart, TraceStore, Waiting
+from evalsi.schema import Alert, OnlineEvalPolicy, TraceSummary
 from evalsi.watch.fold import WatchFolding, memories_of, tally_of
 from evalsi.watch.policy import CheckedPolicy, checked_policy
 
@@ -65,6 +67,16 @@ def settle(policies: PolicyStore, *marks: PolicyMark, folding: WatchFolding = FO
     policies.settle(Settlement(project="default", marks=marks, **said), folding, now_ms=NOON_MS)
 
 
+def arrive(traces: TraceStore, *trace_ids: str, session: str = "") -> None:
+    """Traces that are due a second later, and their session a minute after that."""
+    parts = [
+        TracePart(trace_id=bytes.fromhex(name), span_ids=b"12345678", body=b"", root_ended=True, session_id=session)
+        for name in trace_ids
+    ]
+    waiting = Waiting(grace_ms=1_000, session_ms=60_000)
+    traces.append("default", parts, now_ms=NOON_MS, waiting=waiting)
+
+
 def buckets(policies: PolicyStore, field: str = "") -> Sequence[Bucket]:
     return policies.buckets("default", "answers", since_ms=0, until_ms=NOON_MS + HOUR_MS, field=field)
 
@@ -80,7 +92,7 @@ def total(policies: PolicyStore, field: str = "") -> dict[str, tuple[int, float]
 
 
 class PolicyStoreSuite:
-    """Give a fixture `outbox` too, of the same database."""
+    """Give fixtures `outbox` and `traces` too, of the same database."""
 
     # Policies
 
@@ -236,7 +248,88 @@ class PolicyStoreSuite:
         policies.delivered(first.notice.key)
         assert policies.claim_deliveries(now_ms=NOON_MS + 10**9, limit=10, lease_ms=1_000) == []
 
+    # Claims
+
+    def test_what_was_said_of_a_trace_that_another_has_taken_over_is_left_out(
+        self, policies: PolicyStore, traces: TraceStore
+    ) -> None:
+        arrive(traces, "01" * 16, "02" * 16)
+        first = traces.claim(now_ms=NOON_MS + 1_000, limit=9, lease_ms=1_000)
+        names = [each.trace_id for each in first]
+        (again,) = traces.claim(now_ms=NOON_MS + 3_000, limit=1, lease_ms=60_000)
+        settle(
+            policies,
+            *(mark(name, 0.5) for name in names),
+            claims={each.trace_id: each.token for each in first},
+            queued=[TaskKey("slow", name) for name in names],
+        )
+        kept = [name for name in names if name != again.trace_id]
+        assert list(policies.marked("default", "answers", names)) == kept
+        assert policies.waiting("default", "slow") == 1
+        assert total(policies) == {"": (1, 0.5)}
+        settle(policies, mark(again.trace_id, 1.0), claims={again.trace_id: again.token})
+        assert total(policies) == {"": (2, 1.5)}
+        traces.delete("default", [again.trace_id])
+        settle(policies, mark(again.trace_id, 9.0, revision=2), claims={again.trace_id: again.token})
+        assert total(policies) == {"": (2, 1.5)}
+
+    def test_what_was_said_of_a_session_that_went_on_or_was_taken_over_is_left_out(
+        self, policies: PolicyStore, traces: TraceStore
+    ) -> None:
+        arrive(traces, "03" * 16, session="s")
+        for due in traces.claim(now_ms=NOON_MS + 1_000, limit=9, lease_ms=1_000):
+            traces.complete([CompletedTrace(due=due, summary=TraceSummary(), span_digest=b"x")], now_ms=NOON_MS)
+        name = f"{SESSION_PREFIX}s"
+        (first,) = traces.claim_sessions(now_ms=NOON_MS + 90_000, limit=9, lease_ms=1_000)
+        (again,) = traces.claim_sessions(now_ms=NOON_MS + 92_000, limit=9, lease_ms=60_000)
+        settle(policies, mark(name, 0.5), claims={name: first.token})
+        assert total(policies) == {}
+        settle(policies, mark(name, 1.0), claims={name: again.token})
+        assert total(policies) == {"": (1, 1.0)}
+
+    def test_nobody_takes_over_what_is_being_settled(self, policies: PolicyStore, traces: TraceStore) -> None:
+        arrive(traces, "04" * 16)
+        (held,) = traces.claim(now_ms=NOON_MS + 1_000, limit=9, lease_ms=1_000)
+        is_settling, may_end = threading.Event(), threading.Event()
+
+        class Slow(WatchFolding):
+            def changes(self, added: Sequence[PolicyMark], removed: Sequence[PolicyMark]) -> Any:
+                is_settling.set()
+                may_end.wait(10)
+                return super().changes(added, removed)
+
+        taken: list[tuple[Sequence[Any], bool]] = []
+
+        def take() -> None:
+            found = traces.claim(now_ms=NOON_MS + 60_000, limit=9, lease_ms=1_000)
+            taken.append((found, may_end.is_set()))
+
+        def end() -> None:
+            claims = {held.trace_id: held.token}
+            settle(policies, mark(held.trace_id, 0.5), folding=Slow("default", {}), claims=claims)
+
+        settling, taking = threading.Thread(target=end), threading.Thread(target=take)
+        settling.start()
+        assert is_settling.wait(10)
+        taking.start()
+        taking.join(0.3)
+        may_end.set()
+        settling.join()
+        taking.join()
+        ((found, was_after),) = taken
+        assert was_after or not found
+        assert total(policies) == {"": (1, 0.5)}
+
     # Tasks
+
+    def test_a_task_that_another_has_in_hand_is_not_ended_and_its_mark_is_left_out(self, policies: PolicyStore) -> None:
+        settle(policies, mark("a", None), queued=[TaskKey("answers", "a")])
+        first = policies.claim_tasks(now_ms=NOON_MS, limit=9, lease_ms=1_000)
+        again = policies.claim_tasks(now_ms=NOON_MS + 2_000, limit=9, lease_ms=60_000)
+        settle(policies, mark("a", 0.5), done=first)
+        assert (policies.waiting("default", "answers"), total(policies)) == (1, {})
+        settle(policies, mark("a", 1.0), done=again)
+        assert (policies.waiting("default", "answers"), total(policies)) == (0, {"": (1, 1.0)})
 
     def queue(self, policies: PolicyStore, policy: str, *subjects: str) -> None:
         settle(policies, queued=[TaskKey(policy, subject) for subject in subjects])

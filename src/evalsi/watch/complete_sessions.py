@@ -9,7 +9,7 @@ import logging
 from collections.abc import Sequence
 
 from evalsi.core.errors import NotFoundError, StoreError
-from evalsi.ports.policy_store import PolicyMark, Settlement, TaskKey
+from evalsi.ports.policy_store import SESSION_PREFIX, PolicyMark, Settlement, TaskKey
 from evalsi.ports.score_sink import OutgoingScores
 from evalsi.ports.trace_store import DueSession
 from evalsi.schema import PolicyResults, PolicyScope
@@ -85,7 +85,8 @@ async def _complete(tools: WatchTools, project: str, sessions: Sequence[DueSessi
         told = zip(subjects, verdicts, graded, strict=True)
         outgoing += outgoing_to(tools.sinks_of(checked), checked, told, tools.now_ms)
     if marks:
-        settlement = Settlement(project=project, marks=marks, queued=queued, outgoing=outgoing)
+        claims = {SESSION_PREFIX + session.session_id: session.token for session in sessions}
+        settlement = Settlement(project=project, marks=marks, queued=queued, outgoing=outgoing, claims=claims)
         await asyncio.to_thread(tools.policies.settle, settlement, tools.book.folding(project), now_ms=tools.now_ms)
     for session in sessions:
         await asyncio.to_thread(tools.traces.complete_session, session, found[session.session_id], now_ms=tools.now_ms)

@@ -3,7 +3,8 @@
 Its own module because this is the step that must keep up with the traffic: many traces are graded in one call of the
 engine, and what takes long is only put in line here. What always holds: marks are stored before the traces that they are
 about, so whoever dies in between leaves nothing uncounted, and since marks replace each other nothing is counted twice. A
-trace that cannot be read is set aside, complete and marked, and holds up no other.
+trace that cannot be read is set aside, complete and marked, and holds up no other. What was taken over by another worker
+meanwhile, as from one that was stopped for a while, is left to it, marks and trace.
 """
 
 import asyncio
@@ -55,7 +56,6 @@ class _Opened:
 
 async def complete_traces(tools: WatchTools, *, limit: int) -> int:
     """Completes up to `limit` traces that are due; how many there were. Raises: StoreError: they are due again later."""
-    claimed_s = tools.clock.monotonic_s()
     due = await asyncio.to_thread(tools.traces.claim, now_ms=tools.now_ms, limit=limit, lease_ms=tools.lease_ms)
     if not due:
         return 0
@@ -64,11 +64,11 @@ async def complete_traces(tools: WatchTools, *, limit: int) -> int:
         tools.traces.renew(due, now_ms=tools.now_ms, lease_ms=tools.lease_ms)
 
     async with keeping_claims(tools, renew):
-        await _complete(tools, due, claimed_s)
+        await _complete(tools, due)
     return len(due)
 
 
-async def _complete(tools: WatchTools, due: Sequence[DueTrace], claimed_s: float) -> None:
+async def _complete(tools: WatchTools, due: Sequence[DueTrace]) -> None:
     await asyncio.to_thread(tools.book.refresh)
     bodies = await asyncio.to_thread(_bodies, tools, due)
     by_project: dict[str, list[_Opened]] = {}
@@ -83,41 +83,24 @@ async def _complete(tools: WatchTools, due: Sequence[DueTrace], claimed_s: float
         await asyncio.to_thread(tools.traces.complete, aside, now_ms=tools.now_ms)
     for project, traces in by_project.items():
         try:
-            await _finish(tools, project, traces, claimed_s)
+            await _finish(tools, project, traces)
         except StoreError:
             raise
         except Exception:
             logger.exception("traces of project %s could not be completed; they are due again", project)
 
 
-async def _finish(tools: WatchTools, project: str, traces: Sequence[_Opened], claimed_s: float) -> None:
+async def _finish(tools: WatchTools, project: str, traces: Sequence[_Opened]) -> None:
     settlement = await _grade(tools, project, traces)
-    if tools.clock.monotonic_s() - claimed_s >= tools.lease_s:
-        settlement, traces = await _still_ours(tools, settlement, traces)
     await asyncio.to_thread(tools.policies.settle, settlement, tools.book.folding(project), now_ms=tools.now_ms)
     done = [msgspec.structs.replace(each.done, policies=each.results) for each in traces]
-    await asyncio.to_thread(tools.traces.complete, done, now_ms=tools.now_ms)
+    ours = set(await asyncio.to_thread(tools.traces.complete, done, now_ms=tools.now_ms))
     for each in traces:
         # Results for spans that were complete before: completing once more does not store them.
-        for results in each.results if each.is_same else ():
+        for results in each.results if each.is_same and each.done.due.trace_id in ours else ():
             await asyncio.to_thread(
                 tools.traces.write_results, project, each.subject.name, results, now_ms=tools.now_ms
             )
-
-
-async def _still_ours(
-    tools: WatchTools, settlement: Settlement, traces: Sequence[_Opened]
-) -> tuple[Settlement, list[_Opened]]:
-    """Without the traces that another worker took over, as when this one was stopped for a while: what is said of them here
-    is of spans as they were, and would replace what the other has found since.
-    """
-    held = set(await asyncio.to_thread(tools.traces.held, [each.done.due for each in traces]))
-    return msgspec.structs.replace(
-        settlement,
-        marks=[mark for mark in settlement.marks if mark.subject in held],
-        queued=[task for task in settlement.queued if task.subject in held],
-        outgoing=[(scores, sinks) for scores, sinks in settlement.outgoing if scores.subject in held],
-    ), [each for each in traces if each.done.due.trace_id in held]
 
 
 async def _grade(tools: WatchTools, project: str, traces: Sequence[_Opened]) -> Settlement:
@@ -158,7 +141,8 @@ async def _grade(tools: WatchTools, project: str, traces: Sequence[_Opened]) -> 
         marks += graded
         found = zip(subjects, verdicts, graded, strict=True)
         outgoing += outgoing_to(tools.sinks_of(checked), checked, found, tools.now_ms)
-    return Settlement(project=project, marks=marks, queued=queued, outgoing=outgoing)
+    claims = {each.subject.name: each.done.due.token for each in traces}
+    return Settlement(project=project, marks=marks, queued=queued, outgoing=outgoing, claims=claims)
 
 
 async def _concerned(

@@ -32,7 +32,7 @@ from evalsi.ports.run_store import RunQuery
 from evalsi.schema import Record
 from evalsi.settings import Settings
 from evalsi.settings.server import AuditSettings, QuotaSettings, RunSettings, ServerSettings
-from evalsi.settings.server_rights import rights_of
+from evalsi.settings.server_rights import rights_by_project
 from evalsi.wiring.accounts import Accounts
 from evalsi.wiring.run_order import RunWorkerOrder, opened_stores
 from evalsi.wiring.store_address import store_address
@@ -136,7 +136,7 @@ def opened_run_stores(server: ServerSettings, settings: Settings) -> Generator[R
             add_cases=PromotedFiles(datasets).add,
             clock=SystemClock(),
             most_stored=lambda project: server.quotas.of(project).max_stored_runs,
-            rights=lambda project: rights_of(server, project),
+            rights=rights_by_project(server),
             default_judge=server.default_judge,
             has_usual_judge=bool(settings.judge.provider or settings.judge.model),
             tokens=lambda project: _tokens(server.quotas.of(project)),

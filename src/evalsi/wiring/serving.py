@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
 
 from evalsi.access.guard import ProjectOfRun
 from evalsi.access.outgoing_rights import OutgoingRights
@@ -16,7 +15,7 @@ from evalsi.ports.answer_store import AnswerStore
 from evalsi.schema import CredentialGrant
 from evalsi.settings import Settings
 from evalsi.settings.server import ServerSettings
-from evalsi.settings.server_rights import granted_to, rights_of
+from evalsi.settings.server_rights import granted_to, rights_by_project
 from evalsi.settings.server_sandboxes import sandbox_environment
 from evalsi.wiring.access import AccessParts, access_parts
 from evalsi.wiring.store_address import store_address
@@ -25,9 +24,6 @@ JUDGE_POOL_WORKERS = 4
 """Processes of the judge pool. Each asks many judges at once; several keep long calls from holding up others."""
 REWARD_POOL_WORKERS = 4
 """Processes of the reward pool, each at one batch. Several, so that a batch that takes long leaves room for others."""
-
-_PROJECTS_KEPT = 1024
-"""Projects whose rights are kept: they follow from a configuration that does not change while the server runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +106,7 @@ def serving_parts(
         limits=limits,
         access=access,
         answers=SqlAnswerStore(database),
-        rights=lru_cache(_PROJECTS_KEPT)(partial(rights_of, server)),
+        rights=rights_by_project(server),
         granted=(lambda project: granted_to(server, project)) if server.credentials.enforce else None,
         judges=sorted(server.judges),
         default_judge=server.default_judge,

@@ -25,7 +25,7 @@ from evalsi.schema import OnlineEvalPolicy
 from evalsi.schema.json_codec import convert
 from evalsi.settings import Settings
 from evalsi.settings.server import ServerSettings
-from evalsi.settings.server_rights import rights_of
+from evalsi.settings.server_rights import rights_by_project
 from evalsi.wiring.run_order import RunWorkerOrder
 from evalsi.wiring.run_serving import order_of
 
@@ -100,6 +100,7 @@ def opened_watch(
         demand=lambda: count if is_behind(int(clock.now().timestamp() * 1000)) else 1,
         hear=hear,
     )
+    rights = rights_by_project(server)
     try:
         for policy in configured_policies(server):
             _apply(policies, policy, clock)
@@ -107,9 +108,9 @@ def opened_watch(
             policies=policies,
             outbox=SqlScoreOutbox(policies.database),
             clock=clock,
-            rights=lambda project: rights_of(server, project),
+            rights=rights,
             has_usual_judge=bool(server.default_judge or settings.judge.provider or settings.judge.model),
-            price=lambda checked: _price(checked, server, settings),
+            price=lambda checked: _price(checked, rights, server, settings),
             presidio=lambda: _presidio(server),
             workers=workers if with_workers else None,
         )
@@ -130,11 +131,13 @@ def configured_policies(server: ServerSettings) -> list[OnlineEvalPolicy]:
     return [msgspec.structs.replace(each, project=each.project or DEFAULT_PROJECT) for each in found]
 
 
-def _price(checked: "CheckedPolicy", server: ServerSettings, settings: Settings) -> "PriceOfQuestion":
+def _price(
+    checked: "CheckedPolicy", rights: Callable[[str], OutgoingRights], server: ServerSettings, settings: Settings
+) -> "PriceOfQuestion":
     from evalsi.wiring.judging import prices_of
 
     name = checked.policy.judge or server.default_judge
-    judge = rights_of(server, checked.policy.project).judges.get(name)
+    judge = rights(checked.policy.project).judges.get(name)
     model = judge.model if judge is not None else settings.judge.model
     prices = prices_of(settings)
     return lambda usage: prices.cost(model, usage).usd

@@ -100,6 +100,18 @@ def _results(sketch: TraceSketch, wrong: bool, chance: random.Random) -> list[Po
             outcome=Outcome.SCORED,
             scores=[Score(name="faithfulness", number=value, explanation=why)],
         ),
+        EvaluationResult(
+            evaluator="refusal",
+            evaluator_ref="safety/refusal@1",
+            outcome=Outcome.SCORED,
+            scores=[Score(name="refusal", passed=False)],
+        ),
+        EvaluationResult(
+            evaluator="numeric-match",
+            evaluator_ref="core/numeric-match@1",
+            outcome=Outcome.SCORED,
+            scores=[Score(name="numeric-match", passed=not wrong)],
+        ),
         EvaluationResult(evaluator="tone", outcome=Outcome.SKIPPED, reason="the judge was not asked this time"),
     ]
     results += [
@@ -108,7 +120,7 @@ def _results(sketch: TraceSketch, wrong: bool, chance: random.Random) -> list[Po
             evaluator_ref="agent/tool-errors@1",
             span_id=span["spanId"],
             outcome=Outcome.SCORED,
-            scores=[Score(name="tool-errors", passed=span["status"].get("code") != 2)],
+            scores=[Score(name="tool-errors", number=float(span["status"].get("code") == 2))],
         )
         for span in sketch.spans
         if span["name"].startswith("execute_tool")

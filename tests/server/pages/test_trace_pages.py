@@ -109,10 +109,13 @@ def test_further_pages_follow_each_other_to_the_end(pages: PageServer) -> None:
 def test_a_trace_reads_as_a_conversation_with_the_failing_step_named_and_scores_beside_their_steps(
     pages: PageServer,
 ) -> None:
-    page = pages.get(f"/ui/traces/{pages.ids['support-agent-wrong']}")
-    text = words(page)
+    page = f"/ui/traces/{pages.ids['support-agent-wrong']}"
+    # Until the catalog is read, nobody knows what passes.
+    assert wait_until(lambda: "numeric-match ✕ fail" in words(pages.get(page)), 30)
+    text = words(pages.get(page))
     assert "lookup_order failed: TimeoutError: orders.internal did not answer within 5 s" in text
-    assert text.count("tool-errors ✕ fail") == 3
+    assert text.count("tool-errors 1") >= 3
+    assert "refusal no" in text
     assert "try 3" in text
     assert "policy support-quality · rag/faithfulness@1" in text
     assert "skipped" in text

@@ -42,6 +42,9 @@ class StoreOptions:
 class Database:
     """One connection to the file, shared by the threads of one process. Implements `SqlDatabase`."""
 
+    hold = ""
+    """Whoever changes the file has it to itself."""
+
     def __init__(
         self, path: Path, connection: sqlite3.Connection, options: StoreOptions, *, read_only: bool = False
     ) -> None:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from evalsi.core.errors import NotFoundError, suggestion
+from evalsi.infra.store.held_claims import lost_subjects, lost_tasks
 from evalsi.infra.store.score_outbox import forget_outgoing, put_outgoing
 from evalsi.infra.store.told_scores import news_for_sinks
 from evalsi.infra.store.transactions import SqlDatabase, Transaction
@@ -195,9 +196,13 @@ class SqlPolicyStore:
         outgoing = {(scores.policy, scores.subject): (scores, sinks) for scores, sinks in settlement.outgoing}
 
         def put(connection: Transaction) -> None:
-            queued = dict.fromkeys(settlement.queued)
+            lost = lost_subjects(connection, self.database.hold, project, settlement.claims)
+            taken = lost_tasks(connection, project, settlement.done)
+            queued = dict.fromkeys(key for key in settlement.queued if key.subject not in lost)
+            found = [each for each in settlement.marks if each.subject not in lost]
+            found = [each for each in found if TaskKey(each.policy, each.subject) not in taken]
             renewed: list[TaskKey] = []
-            for policy, marks in _by_policy(settlement.marks).items():
+            for policy, marks in _by_policy(found).items():
                 moves = _moves(connection, project, policy, marks)
                 told = _tell(connection, project, moves, outgoing, now_ms)
                 for subject in moves.left_out:

@@ -37,6 +37,7 @@ class PostgresDatabase:
     """Implements `SqlDatabase`. A thread uses a connection of its own for the time of a call."""
 
     read_only = False
+    hold = " FOR UPDATE"
 
     def __init__(self, address: str, options: StoreOptions | None = None) -> None:
         self.options = options or StoreOptions()

@@ -31,7 +31,6 @@ from evalsi.ports.trace_store import CompletedTrace, DueTrace
 from evalsi.schema import PolicyResults
 
 RENEW = "UPDATE traces SET lease_ms = ? WHERE project = ? AND trace_id = ? AND token = ?"
-FIND_TOKENS = "SELECT trace_id, token FROM traces WHERE project = ? AND trace_id IN ({})"
 FIND_CLAIMED = """
     SELECT trace_id, token, key, start_ns, revision, evaluated, labels, scores, keys, session_id, session_ms, service,
         name, user_id
@@ -129,18 +128,6 @@ class TraceCompleting(TraceTables):
         rows = [(now_ms + lease_ms, self._key(each.project), bytes.fromhex(each.trace_id), each.token) for each in due]
         self._database.write(lambda change: change.executemany(RENEW, sorted(rows)))
 
-    def held(self, due: Sequence[DueTrace]) -> Sequence[str]:
-        found: list[str] = []
-        for project in {each.project for each in due}:
-            own = [each for each in due if each.project == project]
-            for at in range(0, len(own), AT_ONCE):
-                some = own[at : at + AT_ONCE]
-                statement = FIND_TOKENS.format(", ".join("?" * len(some)))
-                rows = self._read(statement, (self._key(project), *(bytes.fromhex(each.trace_id) for each in some)))
-                tokens = {bytes(trace_id).hex(): token for trace_id, token in rows}
-                found += [each.trace_id for each in some if tokens.get(each.trace_id) == each.token]
-        return found
-
     def complete(self, traces: Sequence[CompletedTrace], *, now_ms: int) -> Sequence[str]:
         keys = {name: self._key(name) for name in {trace.due.project for trace in traces}}
         # Most of the work, and done before anybody has to wait for this change.
@@ -176,7 +163,7 @@ class TraceCompleting(TraceTables):
         found: dict[bytes, tuple[Any, ...]] = {}
         for at in range(0, len(names), AT_ONCE):
             some = names[at : at + AT_ONCE]
-            statement = FIND_CLAIMED.format(", ".join("?" * len(some))) + self.HOLD
+            statement = FIND_CLAIMED.format(", ".join("?" * len(some))) + self._database.hold
             found.update({bytes(row[0]): row[1:] for row in locked.execute(statement, (project, *some)).fetchall()})
         return found
 
@@ -247,7 +234,7 @@ class TraceCompleting(TraceTables):
         key = self._key(project)
 
         def change(locked: Transaction) -> bool:
-            found = locked.execute(FIND_SCORED + self.HOLD, (key, id_bytes(trace_id))).fetchone()
+            found = locked.execute(FIND_SCORED + self._database.hold, (key, id_bytes(trace_id))).fetchone()
             if found is None or found[2] > results.revision:
                 return False
             trace, start_ns, _, scores = found

@@ -61,7 +61,7 @@ class TraceErasing(TraceLists):
             sessions: set[str] = set()
             deleted = 0
             for trace in sorted(traces):
-                found = locked.execute(FIND_TO_DELETE + self.HOLD, (trace,)).fetchone()
+                found = locked.execute(FIND_TO_DELETE + self._database.hold, (trace,)).fetchone()
                 if found is None:
                     continue
                 deleted += 1

@@ -45,7 +45,6 @@ class PostgresTraceStore(SqlTraceStore):
     """Implements `TraceStore`."""
 
     SKIP_HELD = " FOR UPDATE SKIP LOCKED"
-    HOLD = " FOR UPDATE"
 
     def __init__(self, database: PostgresDatabase) -> None:
         super().__init__(database)

@@ -88,7 +88,7 @@ class TraceSessions(TraceTables):
         key = self._key(project)
 
         def change(locked: Transaction) -> bool:
-            if locked.execute(FIND_SESSION + self.HOLD, (key, session_id)).fetchone() is None:
+            if locked.execute(FIND_SESSION + self._database.hold, (key, session_id)).fetchone() is None:
                 return False
             there = locked.execute(FIND_SESSION_RESULT, (key, session_id, results.policy)).fetchone()
             if there is not None and unpacked_results(there[0]).revision > results.revision:

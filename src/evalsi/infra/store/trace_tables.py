@@ -60,8 +60,6 @@ class TraceTables(ABC):
     """How a statement says that the table before it leads."""
     SKIP_HELD = ""
     """How a claim passes over rows that another claim looks at."""
-    HOLD = ""
-    """How a row that is read is kept from changing until the transaction ends."""
 
     def __init__(self, database: SqlDatabase) -> None:
         self._database = database

@@ -48,6 +48,11 @@ class SqlDatabase(Protocol):
         ...
 
     @property
+    def hold(self) -> str:
+        """What is written behind a SELECT so that its rows stay as they are until the transaction has ended."""
+        ...
+
+    @property
     def read_only(self) -> bool: ...
 
     @property

@@ -12,6 +12,7 @@ import msgspec
 
 from evalsi.core.content import json_text
 from evalsi.core.errors import UnknownNameError
+from evalsi.report.case_view import score_text
 from evalsi.schema import EvaluatorManifest, ListEvaluatorsRequest, ListEvaluatorsResponse, json_codec
 from evalsi.server.pages.visit import Page, Visit
 
@@ -64,7 +65,10 @@ async def evaluator_page(visit: Visit, pack: str, name: str) -> Page:
             "params": params_of(one.params_schema),
             "example": _pretty(json_codec.encode_file(record)) if record is not None else "",
             "example_params": _pretty(msgspec.json.encode(example.params)) if example and example.params else "",
-            "example_scores": example.scores if example is not None else [],
+            "example_scores": [
+                (score, score_text(score, better=_is_better(one, score.name)))
+                for score in (example.scores if example is not None else [])
+            ],
         },
     )
 
@@ -99,6 +103,13 @@ def _kind(entry: Mapping[str, Any]) -> str:
     if kind == "array":
         return f"list of {_kind(cast('dict[str, Any]', entry.get('items', {})))}"
     return str(kind)
+
+
+def _is_better(one: EvaluatorManifest, output: str) -> bool | None:
+    """Whether it is better for an output to be high, as it is declared."""
+    specs = {spec.name: spec for spec in one.outputs}
+    spec = specs.get(output) or (one.outputs[0] if len(one.outputs) == 1 else None)
+    return spec.higher_is_better if spec is not None else None
 
 
 def _needs(one: EvaluatorManifest) -> list[str]:

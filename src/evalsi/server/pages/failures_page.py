@@ -97,7 +97,7 @@ async def failure_page(visit: Visit, failure_id: str, problem: str = "") -> Page
             "status": _word(failure.status),
             "record": record,
             "reference": text_of(record.reference),
-            "case": case_view(Case(row=0, line=encode_records([record]), verdicts=[]), metric="", anchor="case"),
+            "case": case_view(Case(row=0, line=encode_records([record]), verdicts=[]), {}, metric="", anchor="case"),
             "conversation": [shown_line(line, {}) for line in lines[:LINES]],
             "lines_left": max(0, len(lines) - LINES),
             "step_address": _step_address(failure),

@@ -10,6 +10,7 @@ import msgspec
 from evalsi.engine.columns import Note
 from evalsi.report.case_view import case_view
 from evalsi.report.figures import money, seconds
+from evalsi.report.metric_view import directions_of
 from evalsi.report.worst_cases import Case, Verdict
 from evalsi.results.fence_words import fence_words
 from evalsi.results.stored_rows import encode_records
@@ -27,6 +28,7 @@ from evalsi.schema import (
     Usage,
 )
 from evalsi.server.pages.record_filter import records_request, without_records
+from evalsi.server.pages.run_verdict import run_metrics
 from evalsi.server.pages.visit import Page, Visit
 
 
@@ -54,7 +56,12 @@ async def observation_page(visit: Visit, run_id: str) -> Page:
             "record": record,
             "trial": trial,
             "trials": run.manifest.trials if run.manifest is not None else 0,
-            "case": case_view(_case(record, answer.results), metric=query.get("evaluator"), anchor="observation"),
+            "case": case_view(
+                _case(record, answer.results),
+                directions_of(run_metrics(run)),
+                metric=query.get("evaluator"),
+                anchor="observation",
+            ),
             "results": answer.results,
             "neighbours": await _neighbours(visit, request, (wanted.record_id, trial)),
             "back": query.but(id=None, of_trial=None),

@@ -10,6 +10,7 @@ from evalsi.core.errors import EvalsiError
 from evalsi.core.outward_words import outward_words
 from evalsi.report.figures import number
 from evalsi.report.metric_view import MetricView
+from evalsi.report.verdict_word import is_good, verdict_word
 from evalsi.report.visible_text import one_line
 from evalsi.schema import (
     ArchiveRunRequest,
@@ -187,7 +188,9 @@ def score_cell(one: EvaluationResult, view: MetricView | None) -> Cell:
         return Cell(text=word, outcome=str(one.outcome), reason=one.reason)
     score = one.scores[0]
     if score.passed is not None:
-        return Cell(text="pass" if score.passed else "fail", outcome="passed" if score.passed else "failed")
+        better = view.higher_is_better if view is not None else None
+        outcome = {None: "scored", True: "passed", False: "failed"}[is_good(score.passed, better=better)]
+        return Cell(text=verdict_word(score.passed, better=better), outcome=outcome)
     if score.number is not None:
         share = view.place(score.number) if view is not None and view.is_numeric else None
         if share is not None and view is not None and view.higher_is_better is False:

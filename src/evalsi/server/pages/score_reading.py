@@ -5,11 +5,13 @@ each other. What always holds: a score whose direction or range nobody declares 
 """
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from evalsi.core.errors import EvalsiError
+from evalsi.report.case_view import Directions
 from evalsi.report.figures import number
+from evalsi.report.verdict_word import is_good, verdict_word
 from evalsi.schema import (
     ListEvaluatorsRequest,
     ListEvaluatorsResponse,
@@ -17,6 +19,7 @@ from evalsi.schema import (
     ListPoliciesResponse,
     MetricSpec,
     OnlineEvalPolicy,
+    PolicyResults,
     ScoreType,
 )
 from evalsi.server.pages.visit import Visit
@@ -33,7 +36,7 @@ class ScoreCell:
     text: str = ""
     """Empty where there is none."""
     verdict: bool | None = None
-    """Of a verdict, whether it passed."""
+    """Of a verdict, whether it is a good one."""
     is_bad: bool = False
     """Whether it lies in the worse half of its range."""
 
@@ -70,15 +73,26 @@ async def declared_outputs(visit: Visit, names: Collection[str], project: str) -
     return specs
 
 
+async def directions_of_results(visit: Visit, policies: Iterable[PolicyResults], project: str) -> Directions:
+    """By metric, which way is better, as far as evaluators declare it."""
+    results = [one for policy in policies for one in policy.results]
+    names = {one.evaluator for one in results}
+    names |= {f"{one.evaluator}.{score.name}" for one in results for score in one.scores}
+    specs = await declared_outputs(visit, names, project)
+    return {name: spec.higher_is_better for name, spec in specs.items()}
+
+
 def score_cell(name: str, value: float | None, specs: Mapping[str, MetricSpec]) -> ScoreCell:
     """The cell of a score that may be missing."""
     if value is None:
         return ScoreCell(name=name)
     spec = specs.get(name)
+    if spec is not None and spec.type is ScoreType.PASSED and value in (0.0, 1.0):
+        good = is_good(bool(value), better=spec.higher_is_better)
+        word = verdict_word(bool(value), better=spec.higher_is_better)
+        return ScoreCell(name=name, text=word, verdict=good, is_bad=good is False)
     if spec is None or spec.higher_is_better is None:
         return ScoreCell(name=name, text=number(value, 2))
-    if spec.type is ScoreType.PASSED and value in (0.0, 1.0):
-        return ScoreCell(name=name, text="pass" if value else "fail", verdict=bool(value), is_bad=not value)
     if spec.min is None or spec.max is None or spec.max <= spec.min:
         return ScoreCell(name=name, text=number(value, 2))
     share = (value - spec.min) / (spec.max - spec.min)

@@ -6,8 +6,9 @@ Its own module because several traces read as one conversation.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalsi.report.case_view import Passage, ScoreLine
+from evalsi.report.case_view import Directions, Passage, ScoreLine
 from evalsi.schema import GetSessionRequest, GetSessionResponse, TraceScores, TraceSummary
+from evalsi.server.pages.score_reading import directions_of_results
 from evalsi.server.pages.trace_filter import own_project, within
 from evalsi.server.pages.trace_page import feedback_value, passage, policy_lines
 from evalsi.server.pages.visit import Page, Visit
@@ -35,7 +36,9 @@ async def session_page(visit: Visit, session_id: str) -> Page:
         page_token=visit.query.get("page_token"),
     )
     found = await visit.call("TraceService.GetSession", request, GetSessionResponse)
-    turns = [_turn(one) for one in found.traces]
+    policies = [*found.policies, *(policy for one in found.traces for policy in one.policies)]
+    directions = await directions_of_results(visit, policies, request.project)
+    turns = [_turn(one, directions) for one in found.traces]
     traces = [turn.trace for turn in turns]
     costs = [trace.cost_usd for trace in traces if trace.cost_usd is not None]
     return Page(
@@ -43,7 +46,7 @@ async def session_page(visit: Visit, session_id: str) -> Page:
         values={
             "session_id": session_id,
             "turns": turns,
-            "findings": [(one.policy, one.time, policy_lines(one)) for one in found.policies],
+            "findings": [(one.policy, one.time, policy_lines(one, directions)) for one in found.policies],
             "feedback": [(one, feedback_value(one)) for one in found.feedback],
             "failed": sum(trace.error for trace in traces),
             "cost_usd": sum(costs) if costs else None,
@@ -55,12 +58,12 @@ async def session_page(visit: Visit, session_id: str) -> Page:
     )
 
 
-def _turn(one: TraceScores) -> SessionTurn:
+def _turn(one: TraceScores, directions: Directions) -> SessionTurn:
     trace = one.trace or TraceSummary()
     return SessionTurn(
         trace=trace,
         address=f"/ui/traces/{trace.trace_id}{within(trace.project)}",
         asked=passage("asked", trace.input),
         answered=passage("answered", trace.output),
-        scores=[line for policy in one.policies for line in policy_lines(policy)],
+        scores=[line for policy in one.policies for line in policy_lines(policy, directions)],
     )

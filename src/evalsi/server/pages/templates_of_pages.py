@@ -13,7 +13,6 @@ from markupsafe import Markup
 from evalsi.core.content import json_text
 from evalsi.core.version import __version__
 from evalsi.report import plot
-from evalsi.report.case_view import score_text
 from evalsi.report.metric_view import MetricView
 from evalsi.report.page_environment import page_environment
 from evalsi.schema import SliceRow
@@ -56,7 +55,7 @@ def _environment() -> Environment:
     loader = ChoiceLoader(
         [PackageLoader("evalsi.server.pages", "templates"), PackageLoader("evalsi.report", "templates")]
     )
-    functions = {"asset": asset_address, "score_text": score_text, "slice_plot": _slice_plot}
+    functions = {"asset": asset_address, "slice_plot": _slice_plot}
     return page_environment(loader, functions, {"part": _part, "json": json_text})
 
 

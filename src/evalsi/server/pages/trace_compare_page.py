@@ -9,10 +9,11 @@ from difflib import SequenceMatcher
 
 from evalsi.core.content import text_of
 from evalsi.core.errors import UsageError
-from evalsi.report.case_view import Passage, ScoreLine
+from evalsi.report.case_view import Directions, Passage, ScoreLine
 from evalsi.report.figures import NONE, money, number, seconds
 from evalsi.report.first_difference import compare_texts
 from evalsi.schema import GetTraceRequest, GetTraceResponse, Record, TraceSummary, Trajectory
+from evalsi.server.pages.score_reading import directions_of_results
 from evalsi.server.pages.trace_conversation import Line, conversation_of_steps
 from evalsi.server.pages.trace_filter import within
 from evalsi.server.pages.trace_page import passage, policy_lines
@@ -55,10 +56,12 @@ async def trace_compare_page(visit: Visit) -> Page:
     after, before = [await _found(visit, trace_id) for trace_id in chosen]
     records = [one.record or Record() for one in (before, after)]
     differs = compare_texts(text_of(records[1].output), text_of(records[0].output))
+    policies = [*before.policies, *after.policies]
+    directions = await directions_of_results(visit, policies, visit.query.get("of"))
     return Page(
         template="trace_compare.html.jinja",
         values={
-            "sides": [_side(before), _side(after)],
+            "sides": [_side(before, directions), _side(after, directions)],
             "difference": differs.says if differs is not None else "",
             "pairs": _paired(*(_calls(record) for record in records)),
             "figures": _figures(before.summary or TraceSummary(), after.summary or TraceSummary()),
@@ -72,14 +75,14 @@ async def _found(visit: Visit, trace_id: str) -> GetTraceResponse:
     return await visit.call("TraceService.GetTrace", request, GetTraceResponse)
 
 
-def _side(found: GetTraceResponse) -> TraceSide:
+def _side(found: GetTraceResponse, directions: Directions) -> TraceSide:
     trace, record = found.summary or TraceSummary(), found.record or Record()
     return TraceSide(
         trace=trace,
         address=f"/ui/traces/{trace.trace_id}{within(trace.project)}",
         asked=passage("asked", text_of(record.input)),
         answered=passage("answered", text_of(record.output)),
-        scores=[line for policy in found.policies for line in policy_lines(policy)],
+        scores=[line for policy in found.policies for line in policy_lines(policy, directions)],
     )
 
 

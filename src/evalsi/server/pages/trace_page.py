@@ -12,7 +12,7 @@ import msgspec
 
 from evalsi.core.content import text_of
 from evalsi.engine.columns import Note
-from evalsi.report.case_view import Passage, ScoreLine, score_lines
+from evalsi.report.case_view import Directions, Passage, ScoreLine, score_lines
 from evalsi.report.figures import money, number, seconds
 from evalsi.report.visible_text import shortened
 from evalsi.report.worst_cases import Verdict
@@ -33,6 +33,7 @@ from evalsi.schema import (
     Trajectory,
     json_codec,
 )
+from evalsi.server.pages.score_reading import directions_of_results
 from evalsi.server.pages.trace_conversation import Line, conversation_of_steps, measured
 from evalsi.server.pages.trace_filter import trace_address, traces_request, within
 from evalsi.server.pages.trace_timeline import Timeline, timeline_of
@@ -103,14 +104,15 @@ async def trace_page(visit: Visit, trace_id: str) -> Page:
     record = found.record or Record(id=trace_id)
     summary = found.summary or TraceSummary(trace_id=trace_id)
     trajectory = record.trajectory or Trajectory(trace_id=trace_id)
-    remarks = _remarks(found.policies)
+    directions = await directions_of_results(visit, found.policies, summary.project)
+    remarks = _remarks(found.policies, directions)
     view = query.get("view") if query.get("view") in VIEWS else VIEWS[0]
     values = {
         "record": record,
         "trace": summary,
         "view": view,
         "views": VIEWS,
-        "findings": [_finding(policy) for policy in found.policies],
+        "findings": [_finding(policy, directions) for policy in found.policies],
         "feedback": [(one, feedback_value(one)) for one in found.feedback],
         "facts": _facts(summary, record),
         "metadata": [(key, value) for key, value in record.metadata.items() if key not in _SHOWN_ABOVE][:60],
@@ -167,14 +169,14 @@ def feedback_value(one: Feedback) -> str:
     return one.label or ""
 
 
-def policy_lines(policy: PolicyResults) -> list[ScoreLine]:
+def policy_lines(policy: PolicyResults, directions: Directions) -> list[ScoreLine]:
     """What a policy found in the whole of what it evaluated, a line per output."""
-    return result_lines([one for one in policy.results if not one.span_id])
+    return result_lines([one for one in policy.results if not one.span_id], directions)
 
 
-def result_lines(results: Sequence[EvaluationResult]) -> list[ScoreLine]:
+def result_lines(results: Sequence[EvaluationResult], directions: Directions) -> list[ScoreLine]:
     """What was found, a line per output."""
-    return [line for one in results for line in score_lines(_verdict(one), "")]
+    return [line for one in results for line in score_lines(_verdict(one), "", directions)]
 
 
 def _verdict(one: EvaluationResult) -> Verdict:
@@ -189,24 +191,24 @@ def _verdict(one: EvaluationResult) -> Verdict:
     )
 
 
-def _finding(policy: PolicyResults) -> Finding:
+def _finding(policy: PolicyResults, directions: Directions) -> Finding:
     whole = [one for one in policy.results if not one.span_id]
     return Finding(
         policy=policy.policy,
         time=policy.time,
         revision=policy.revision,
-        lines=policy_lines(policy),
+        lines=policy_lines(policy, directions),
         by=", ".join(dict.fromkeys(one.evaluator_ref for one in whole if one.evaluator_ref)),
     )
 
 
-def _remarks(policies: Sequence[PolicyResults]) -> dict[str, list[ScoreLine]]:
+def _remarks(policies: Sequence[PolicyResults], directions: Directions) -> dict[str, list[ScoreLine]]:
     """What was found about single steps, by their spans."""
     found: dict[str, list[ScoreLine]] = {}
     for policy in policies:
         for one in policy.results:
             if one.span_id:
-                found.setdefault(one.span_id, []).extend(result_lines([one]))
+                found.setdefault(one.span_id, []).extend(result_lines([one], directions))
     return found
 
 
