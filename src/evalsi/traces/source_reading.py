@@ -106,20 +106,26 @@ def first_value(sources: Sequence[Source], at: SpanInTrace) -> Any:
 
 def value_of(source: Source, at: SpanInTrace) -> Any:
     """The value of a source; None when it gives none, or one that is empty."""
-    if (
-        source.attr is None
-        or source.scope != "span"
-        or source.event is not None
-        or source.decode == "indexed"
-        or source.ignore is not None
-    ):
+    name = source.own_attr
+    if name is None:
         value = _value_anywhere(source, at)
-    else:  # what most are
-        value = at.span.attributes.get(source.attr)
-        if value is not None and (source.decode is not None or source.path is not None or source.select is not None):
-            value = _read(source, value)
+    else:
+        value = at.span.attributes.get(name)
+        if not source.is_whole:
+            value = None if value is None else _read(source, value)
+        elif source.decode is not None:
+            value = decoded(value)
     # Numbers, of which 0 is a value, need not be compared with what is nothing.
     return value if value or (value is not None and value not in _NOTHING) else None
+
+
+def raw_text(source: Source, at: SpanInTrace) -> str | None:
+    """The text of an attribute of which a source wants all, before it is read as JSON; None where there is none."""
+    name = source.own_attr
+    if name is None or not source.is_whole:
+        return None
+    value = at.span.attributes.get(name)
+    return value if isinstance(value, str) else None
 
 
 def matches(selector: Selector, span: Span) -> bool:
