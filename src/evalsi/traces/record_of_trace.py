@@ -1,6 +1,7 @@
 """A trace as a record: what was asked, what was answered, what was retrieved, and the steps between. Pure."""
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any, cast
 
 import msgspec
@@ -127,9 +128,8 @@ def _usage(trajectory: Trajectory, root: Step | None) -> Usage | None:
 
 def _metadata(read: Sequence[ReadSpan], root: Step | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    first_id = root.span_id if root is not None else ""
-    ordered = sorted(read, key=lambda each: (each.span.span_id != first_id, each.span.start_ns))
-    first = ordered[0].span
+    first = next((span for span, _ in read if root is not None and span.span_id == root.span_id), None)
+    first = first or min((span for span, _ in read), key=attrgetter("start_ns"))
     if isinstance(first.resource.get("service.name"), str):
         found["service"] = first.resource["service.name"]
     labels = {
@@ -140,9 +140,10 @@ def _metadata(read: Sequence[ReadSpan], root: Step | None) -> dict[str, Any]:
     }
     if labels:
         found["labels"] = labels
-    every = {id(conventions): conventions.whole for _, conventions in ordered}.values()
-    for name in ("user_id", "tags", "metadata"):
-        value = _first_of(ordered, name) if any(getattr(says, name) for says in every) else None
+    telling = [each for each in read if each.conventions.tells_of_trace]
+    telling.sort(key=lambda each: (each.span is not first, each.span.start_ns))
+    for name in ("user_id", "tags", "metadata") if telling else ():
+        value = _first_of(telling, name)
         if value is not None:
             found[name] = value
     return found

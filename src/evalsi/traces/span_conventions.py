@@ -53,6 +53,11 @@ class SpanConventions:
         return self.led_by()
 
     @cached_property
+    def tells_of_trace(self) -> bool:
+        """Whether such a span may say whom the whole trace is of, or how it is labelled."""
+        return bool(self.whole.user_id or self.whole.tags or self.whole.metadata)
+
+    @cached_property
     def kinds_ask(self) -> tuple[str, ...]:
         """The attributes that decide which kind a span is."""
         return tuple(sorted({test.attr for test in self._kind_tests if test.attr is not None}))

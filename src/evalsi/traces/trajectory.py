@@ -7,7 +7,9 @@ are kept and flagged.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from itertools import takewhile
+from operator import attrgetter
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -18,6 +20,8 @@ from evalsi.traces.source_reading import Mappers, SpanInTrace, first_value, matc
 from evalsi.traces.span import Span
 from evalsi.traces.span_conventions import SpanConventions
 from evalsi.traces.step_of_span import FLAGS, MODEL, RESPONSE_ID, SAME_CALL_AS, step_of_span
+
+NumberT = TypeVar("NumberT", int, float)
 
 _MAX_DEPTH = 1000
 _MOST_ABOVE = 64
@@ -81,11 +85,11 @@ def trajectory_of(read: Sequence[ReadSpan], prices: PriceTable) -> Trajectory:
     tree = _tree(read)
     steps: list[Step] = []
     for span, conventions in tree.ordered:
-        clean = redacted(span, conventions.redactions)
+        clean = redacted(span, conventions.redactions) if conventions.redactions else span
         at = tree.place(clean) if conventions.looks_around else SpanInTrace(clean)
-        flags = tree.flags.get(span.span_id, ())
         step = step_of_span(at, conventions, prices)
-        parent = tree.parents.get(span.span_id, "")
+        flags = tree.flags.get(step.span_id, ())
+        parent = tree.parents.get(step.span_id, "")
         if flags or parent != step.parent_span_id:
             known = step.attributes.get(FLAGS, [])
             added = {FLAGS: [*known, *flags]} if flags else {}
@@ -108,22 +112,22 @@ def total_usage(steps: Iterable[Step]) -> Usage | None:
     measured = [step.usage for step in steps if step.usage is not None]
     if not measured:
         return None
-
-    def total(field: str) -> int | None:
-        known: list[int] = [value for usage in measured if (value := getattr(usage, field)) is not None]
-        return sum(known) if known else None
-
-    costs = [usage.cost_usd for usage in measured if usage.cost_usd is not None]
     return Usage(
-        input_tokens=total("input_tokens"),
-        output_tokens=total("output_tokens"),
-        cost_usd=sum(costs) if costs else None,
-        cached_input_tokens=total("cached_input_tokens"),
-        cache_write_tokens=total("cache_write_tokens"),
-        reasoning_tokens=total("reasoning_tokens"),
-        requests=total("requests"),
-        unpriced_requests=sum(usage.unpriced_requests for usage in measured),
+        input_tokens=_sum([usage.input_tokens for usage in measured]),
+        output_tokens=_sum([usage.output_tokens for usage in measured]),
+        cost_usd=_sum([usage.cost_usd for usage in measured]),
+        cached_input_tokens=_sum([usage.cached_input_tokens for usage in measured]),
+        cache_write_tokens=_sum([usage.cache_write_tokens for usage in measured]),
+        reasoning_tokens=_sum([usage.reasoning_tokens for usage in measured]),
+        requests=_sum([usage.requests for usage in measured]),
+        unpriced_requests=sum([usage.unpriced_requests for usage in measured]),
     )
+
+
+def _sum(values: Sequence[NumberT | None]) -> NumberT | None:
+    """The sum of what is known; None where nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
 
 
 @dataclass(frozen=True)
@@ -153,10 +157,11 @@ class _Tree:
 
 def _tree(read: Sequence[ReadSpan]) -> _Tree:
     every = {span.span_id: span for span, _ in read}
-    steps = [each for each in read if _is_step(*each)]
-    kept = {span.span_id for span, _ in steps}
+    ordered = sorted(
+        (each for each in read if not each.conventions.leaves_out or _is_step(*each)),
+        key=attrgetter("span.start_ns", "span.span_id"),
+    )
     flags: dict[str, list[str]] = {}
-    ordered = sorted(steps, key=lambda each: (each.span.start_ns, each.span.span_id))
     parents = {name: span.parent_span_id for name, span in every.items() if span.parent_span_id}
     for name in _cut_circles(parents):
         flags.setdefault(name, []).append("it is above itself")
@@ -164,15 +169,15 @@ def _tree(read: Sequence[ReadSpan]) -> _Tree:
     for name in orphans:
         del parents[name]
         flags.setdefault(name, []).append("its parent is missing")
-    if len(kept) < len(every):
-        _skip_excluded(parents, every, kept)
+    if len(ordered) < len(every):
+        _skip_excluded(parents, every, {span.span_id for span, _ in ordered})
     root = next((s for s, _ in ordered if s.span_id not in parents and s.span_id not in orphans), None)
     if root is not None:
-        for span, _ in ordered:
+        for span, _ in ordered if orphans else ():
             if span.span_id in orphans and span.span_id not in parents:
                 parents[span.span_id] = root.span_id
-            if span.start_ns < root.start_ns:
-                flags.setdefault(span.span_id, []).append("started before its root")
+        for span, _ in takewhile(lambda each: each.span.start_ns < root.start_ns, ordered):
+            flags.setdefault(span.span_id, []).append("started before its root")
     return _Tree(every, ordered, parents, flags)
 
 
@@ -228,7 +233,7 @@ def _roots(parents: Mapping[str, str], ordered: Sequence[ReadSpan]) -> dict[str,
 
 
 def _is_step(span: Span, conventions: SpanConventions) -> bool:
-    for mapping in conventions.mappings if conventions.leaves_out else ():
+    for mapping in conventions.mappings:
         if any(matches(selector, span) for selector in mapping.exclude_spans):
             return False
         if mapping.include_spans and not any(matches(selector, span) for selector in mapping.include_spans):
@@ -238,16 +243,15 @@ def _is_step(span: Span, conventions: SpanConventions) -> bool:
 
 def _session_id(tree: _Tree) -> str:
     """The first session that a span names, from the root on; then the resource's."""
-    ordered = sorted(tree.ordered, key=lambda each: each.span.span_id in tree.parents)
-    for span, conventions in ordered:
-        sources = conventions.whole.session_id
-        value = first_value(sources, tree.place(span)) if sources else None
+    naming = [each for each in tree.ordered if each.conventions.whole.session_id]
+    for span, conventions in sorted(naming, key=lambda each: each.span.span_id in tree.parents):
+        value = first_value(conventions.whole.session_id, tree.place(span))
         if value is not None:
             return str(value)
-    for span, _ in ordered[:1]:
-        for key in ("session.id", "gen_ai.conversation.id"):
-            if isinstance(span.resource.get(key), str):
-                return span.resource[key]
+    root = next((span for span, _ in tree.ordered if span.span_id not in tree.parents), None)
+    for key in ("session.id", "gen_ai.conversation.id") if root is not None else ():
+        if isinstance(root.resource.get(key), str):
+            return root.resource[key]
     return ""
 
 
