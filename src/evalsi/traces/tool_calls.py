@@ -43,11 +43,7 @@ class MadeCall(msgspec.Struct, frozen=True, kw_only=True):
 def tool_calls_of(trajectory: Trajectory) -> list[MadeCall]:
     """The calls, in the order they were made."""
     found = _Calls()
-    results: dict[str, Message] = {}
     for place, step in enumerate(trajectory.steps):
-        for message in _messages(step.input):
-            if message.role == "tool" and message.tool_call_id:
-                results.setdefault(message.tool_call_id, message)
         if step.type is StepType.TOOL:
             found.ran(_of_step(step, place))
         elif step.type is StepType.LLM:
@@ -56,7 +52,10 @@ def tool_calls_of(trajectory: Trajectory) -> list[MadeCall]:
                     found.asked(
                         MadeCall(id=call.id, name=call.name, arguments=arguments_of(call.arguments), step=place)
                     )
-    return [_with_result(call, results) for call in found.calls]
+    if any(_lacks_result(call) for call in found.calls):
+        results = _told_results(trajectory)
+        return [_with_result(call, results) for call in found.calls]
+    return found.calls
 
 
 def arguments_of(written: Any) -> Any:
@@ -125,18 +124,31 @@ class _Calls:
 
     def _likeliest(self, ran: MadeCall) -> int | None:
         """The oldest call of the tool that waits, before others one with the same arguments."""
-        waiting = [
-            place for place in self._waiting.get(ran.name, [])[:_MOST_WAITING] if not (self.calls[place].id and ran.id)
-        ]
+        waiting = self._waiting.get(ran.name)
+        if not waiting:
+            return None
+        waiting = [place for place in waiting[:_MOST_WAITING] if not (self.calls[place].id and ran.id)]
         same = (place for place in waiting if self.calls[place].arguments == ran.arguments)
         return next(same, waiting[0] if waiting else None)
 
 
+def _lacks_result(call: MadeCall) -> bool:
+    return call.result is ABSENT and bool(call.id)
+
+
+def _told_results(trajectory: Trajectory) -> dict[str, Message]:
+    """What models were told that tools gave, by the id of the call."""
+    results: dict[str, Message] = {}
+    for step in trajectory.steps:
+        for message in _messages(step.input):
+            if message.role == "tool" and message.tool_call_id:
+                results.setdefault(message.tool_call_id, message)
+    return results
+
+
 def _with_result(call: MadeCall, results: dict[str, Message]) -> MadeCall:
-    message = results.get(call.id) if call.id else None
-    if call.result is not ABSENT or message is None:
-        return call
-    return msgspec.structs.replace(call, result=decoded(message.content))
+    message = results.get(call.id) if _lacks_result(call) else None
+    return call if message is None else msgspec.structs.replace(call, result=decoded(message.content))
 
 
 def _messages(content: Content | None) -> list[Message]:

@@ -88,15 +88,15 @@ async def run_cascade(
             for start in range(0, len(records), BATCH_RECORDS)
         )
         async for graded in evaluation.grade(batches):
+            found = [verdicts[owner] for owner in owners[graded.first_row : graded.first_row + len(graded.records)]]
             for columns in graded.columns:
-                for row, record in enumerate(graded.records):
-                    _note(verdicts[owners[graded.first_row + row]], columns, row, record, checked.scope)
+                _note(found, columns, graded.records, checked.scope)
         if checked.scope is PolicyScope.SESSION and evaluation.observes:
             # One row per session, in the order in which sessions first appeared, which is that of the subjects.
             sessions = [place for place in going if shown[place]]
             for columns in await evaluation.finish():
-                for row, place in enumerate(sessions):
-                    _note(verdicts[place], columns, row, shown[place][0], checked.scope)
+                first = [shown[place][0] for place in sessions]
+                _note([verdicts[place] for place in sessions], columns, first, checked.scope)
     return verdicts
 
 
@@ -109,25 +109,33 @@ def _facts(verdict: Verdict, subject: Subject) -> dict[str, Any]:
     return facts_of_scores(verdict.scores, subject.facts)
 
 
-def _note(verdict: Verdict, columns: EvaluatorColumns, row: int, record: Record, scope: PolicyScope) -> None:
-    found = result(columns, row, record.id)
-    if scope is PolicyScope.SPAN and record.trajectory is not None and record.trajectory.steps:
-        found = msgspec.structs.replace(found, span_id=record.trajectory.steps[0].span_id)
-    code = columns.outcomes[row]
-    numeric = [column for column in columns.columns.values() if column.kind in ("number", "passed")]
-    metrics = [columns.metric(column.output) for column in numeric] or [columns.evaluator]
-    if code == SCORED:
-        for column in numeric:
-            value = column.values[row]
-            if value == value:
-                verdict.values.setdefault(columns.metric(column.output), []).append(value)
-    elif code == SKIPPED:
-        if found.reason in _CONTENT_REASONS and record.input is None and record.output is None:
-            found = msgspec.structs.replace(found, reason=NO_CONTENT)
-        for metric in metrics:
-            verdict.skipped.setdefault(metric, []).append(found.reason)
-    elif code == ERROR:
-        verdict.errors += metrics
-    elif code == CANCELLED:
-        verdict.cancelled = verdict.cancelled or found.reason
-    verdict.results.append(found)
+def _note(
+    verdicts: Sequence[Verdict], columns: EvaluatorColumns, records: Sequence[Record], scope: PolicyScope
+) -> None:
+    """Adds each row of an evaluator to its verdict."""
+    numeric = [
+        (columns.metric(column.output), column.values)
+        for column in columns.columns.values()
+        if column.kind in ("number", "passed")
+    ]
+    metrics = [metric for metric, _ in numeric] or [columns.evaluator]
+    for row, (verdict, record) in enumerate(zip(verdicts, records, strict=True)):
+        found = result(columns, row, record.id)
+        if scope is PolicyScope.SPAN and record.trajectory is not None and record.trajectory.steps:
+            found = msgspec.structs.replace(found, span_id=record.trajectory.steps[0].span_id)
+        code = columns.outcomes[row]
+        if code == SCORED:
+            for metric, values in numeric:
+                value = values[row]
+                if value == value:
+                    verdict.values.setdefault(metric, []).append(value)
+        elif code == SKIPPED:
+            if found.reason in _CONTENT_REASONS and record.input is None and record.output is None:
+                found = msgspec.structs.replace(found, reason=NO_CONTENT)
+            for metric in metrics:
+                verdict.skipped.setdefault(metric, []).append(found.reason)
+        elif code == ERROR:
+            verdict.errors += metrics
+        elif code == CANCELLED:
+            verdict.cancelled = verdict.cancelled or found.reason
+        verdict.results.append(found)

@@ -6,7 +6,7 @@ about, so whoever dies in between leaves nothing uncounted, and since marks repl
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -30,8 +30,10 @@ from evalsi.watch.summary_of_trace import completed_trace
 from evalsi.watch.traffic import Subject
 from evalsi.watch.watch_tools import WatchTools
 
-_BETWEEN_OTHERS = 16
-"""Traces that are read before others have their turn: some milliseconds."""
+_TOGETHER = 50
+"""Traces that are read and graded before others have their turn: some milliseconds. What is graded was read just before, so
+that it is still in the processor's caches, and is let go before the next are read.
+"""
 
 
 @dataclass
@@ -44,6 +46,30 @@ class _Opened:
     is_same: bool
     """Whether it has the spans that it had: then only what was said about it is new."""
     results: list[PolicyResults] = field(default_factory=list[PolicyResults])
+
+
+@dataclass
+class _Graded:
+    """What was found in the traces of a project, ready to be stored."""
+
+    marks: list[PolicyMark] = field(default_factory=list[PolicyMark])
+    queued: list[TaskKey] = field(default_factory=list[TaskKey])
+    outgoing: list[tuple[OutgoingScores, Sequence[str]]] = field(
+        default_factory=list[tuple[OutgoingScores, Sequence[str]]]
+    )
+    done: list[CompletedTrace] = field(default_factory=list[CompletedTrace])
+    told_later: list[tuple[str, PolicyResults]] = field(default_factory=list[tuple[str, PolicyResults]])
+    """Results for spans that were complete before, by trace: completing once more does not store them."""
+
+    def without_lost(self, held: Collection[str]) -> "_Graded":
+        """Only what is about these traces."""
+        return _Graded(
+            marks=[mark for mark in self.marks if mark.subject in held],
+            queued=[task for task in self.queued if task.subject in held],
+            outgoing=[(scores, sinks) for scores, sinks in self.outgoing if scores.subject in held],
+            done=[trace for trace in self.done if trace.due.trace_id in held],
+            told_later=[(name, results) for name, results in self.told_later if name in held],
+        )
 
 
 async def complete_traces(tools: WatchTools, *, limit: int) -> int:
@@ -64,47 +90,29 @@ async def complete_traces(tools: WatchTools, *, limit: int) -> int:
 async def _complete(tools: WatchTools, due: Sequence[DueTrace], claimed_s: float) -> None:
     await asyncio.to_thread(tools.book.refresh)
     bodies = await asyncio.to_thread(_bodies, tools, due)
-    by_project: dict[str, list[_Opened]] = {}
-    for at in range(0, len(due), _BETWEEN_OTHERS):
-        for opened in _opened(tools, due[at : at + _BETWEEN_OTHERS], bodies[at : at + _BETWEEN_OTHERS]):
-            by_project.setdefault(opened.subject.project, []).append(opened)
+    by_project: dict[str, _Graded] = {}
+    for at in range(0, len(due), _TOGETHER):
+        opened = _opened(tools, due[at : at + _TOGETHER], bodies[at : at + _TOGETHER])
+        for project in dict.fromkeys(each.subject.project for each in opened):
+            own = [each for each in opened if each.subject.project == project]
+            await _grade(tools, project, own, by_project.setdefault(project, _Graded()))
         await asyncio.sleep(0)
-    for project, traces in by_project.items():
-        settlement = await _grade(tools, project, traces)
+    for project, graded in by_project.items():
         if tools.clock.monotonic_s() - claimed_s >= tools.lease_s:
-            settlement, traces = await _still_ours(tools, settlement, traces)  # noqa: PLW2901
+            # Another worker may have taken traces over, as when this one was stopped for a while: what is said of them here
+            # is of spans as they were, and would replace what the other has found since.
+            held = set(await asyncio.to_thread(tools.traces.held, [trace.due for trace in graded.done]))
+            graded = graded.without_lost(held)  # noqa: PLW2901
+        settlement = Settlement(project=project, marks=graded.marks, queued=graded.queued, outgoing=graded.outgoing)
         await asyncio.to_thread(tools.policies.settle, settlement, tools.book.folding(project), now_ms=tools.now_ms)
-        done = [msgspec.structs.replace(each.done, policies=each.results) for each in traces]
-        await asyncio.to_thread(tools.traces.complete, done, now_ms=tools.now_ms)
-        for each in traces:
-            # Results for spans that were complete before: completing once more does not store them.
-            for results in each.results if each.is_same else ():
-                await asyncio.to_thread(
-                    tools.traces.write_results, project, each.subject.name, results, now_ms=tools.now_ms
-                )
+        await asyncio.to_thread(tools.traces.complete, graded.done, now_ms=tools.now_ms)
+        for name, results in graded.told_later:
+            await asyncio.to_thread(tools.traces.write_results, project, name, results, now_ms=tools.now_ms)
 
 
-async def _still_ours(
-    tools: WatchTools, settlement: Settlement, traces: Sequence[_Opened]
-) -> tuple[Settlement, list[_Opened]]:
-    """Without the traces that another worker took over, as when this one was stopped for a while: what is said of them here
-    is of spans as they were, and would replace what the other has found since.
-    """
-    held = set(await asyncio.to_thread(tools.traces.held, [each.done.due for each in traces]))
-    return msgspec.structs.replace(
-        settlement,
-        marks=[mark for mark in settlement.marks if mark.subject in held],
-        queued=[task for task in settlement.queued if task.subject in held],
-        outgoing=[(scores, sinks) for scores, sinks in settlement.outgoing if scores.subject in held],
-    ), [each for each in traces if each.done.due.trace_id in held]
-
-
-async def _grade(tools: WatchTools, project: str, traces: Sequence[_Opened]) -> Settlement:
-    """What the policies of the project make of the traces; results of quick ones are put beside each."""
-    marks: list[PolicyMark] = []
-    queued: list[TaskKey] = []
-    outgoing: list[tuple[OutgoingScores, Sequence[str]]] = []
-    now_s = tools.clock.monotonic_s()
+async def _grade(tools: WatchTools, project: str, traces: Sequence[_Opened], found: _Graded) -> None:
+    """Adds what the policies of the project make of the traces."""
+    now_s, now_ms = tools.clock.monotonic_s(), tools.now_ms
     for checked in tools.book.policies(project):
         if checked.scope is PolicyScope.SESSION:
             continue
@@ -115,16 +123,16 @@ async def _grade(tools: WatchTools, project: str, traces: Sequence[_Opened]) -> 
         taken: list[tuple[_Opened, PolicyMark]] = []
         for each in concerned:
             version = each.subject.facts["version"]
-            around = tools.book.surroundings(project, name, version, now_s=now_s, now_ms=tools.now_ms)
+            around = tools.book.surroundings(project, name, version, now_s=now_s, now_ms=now_ms)
             mark = drawn(checked, each.subject, around)
             if mark.stage == "sampled":
                 taken.append((each, mark))
             else:
-                marks.append(mark)
+                found.marks.append(mark)
         armed = tools.book.armed(project, name)
         if armed is None or not checked.is_quick:
-            marks += [mark for _, mark in taken]
-            queued += [TaskKey(name, mark.subject) for _, mark in taken]
+            found.marks += [mark for _, mark in taken]
+            found.queued += [TaskKey(name, mark.subject) for _, mark in taken]
             continue
         subjects = [each.subject for each, _ in taken]
         verdicts = await run_cascade(armed.ready, subjects)
@@ -134,10 +142,13 @@ async def _grade(tools: WatchTools, project: str, traces: Sequence[_Opened]) -> 
             each.results.append(results_of(checked, each.subject, verdict, now))
             graded.append(evaluated(mark, checked, each.subject, verdict))
         await promote_cases(tools.promote, checked, project, subjects, graded)
-        marks += graded
-        found = zip(subjects, verdicts, graded, strict=True)
-        outgoing += outgoing_to(tools.sinks_of(checked), checked, found, tools.now_ms)
-    return Settlement(project=project, marks=marks, queued=queued, outgoing=outgoing)
+        found.marks += graded
+        told = zip(subjects, verdicts, graded, strict=True)
+        found.outgoing += outgoing_to(tools.sinks_of(checked), checked, told, now_ms)
+    for each in traces:
+        found.done.append(msgspec.structs.replace(each.done, policies=each.results))
+        if each.is_same:
+            found.told_later += [(each.subject.name, results) for results in each.results]
 
 
 async def _concerned(

@@ -42,9 +42,11 @@ class Subject:
     @property
     def groups(self) -> dict[str, str]:
         """What figures about it can be split by."""
-        labels: Mapping[str, str] = self.facts["labels"]
-        named = {"version": self.facts["version"], "service": self.facts["service"], "model": self.model}
-        return {**{key: value for key, value in named.items() if value}, **{f"label.{k}": v for k, v in labels.items()}}
+        named = (("version", self.facts["version"]), ("service", self.facts["service"]), ("model", self.model))
+        found = {key: value for key, value in named if value}
+        for key, value in self.facts["labels"].items():
+            found[f"label.{key}"] = value
+        return found
 
 
 def subject_of_trace(summary: TraceSummary, record: Record, resource: Mapping[str, Any]) -> Subject:
