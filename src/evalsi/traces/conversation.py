@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, cast
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from evalsi.core.chat import messages_of
 from evalsi.schema import Message
@@ -40,20 +41,20 @@ Json = dict[str, Any]
 
 
 class _Piece(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """A piece of text; exactly one of `content` and `text`."""
+    """A piece of text. Where it is there twice, `text` counts."""
 
     type: Literal["text"]
-    content: str | msgspec.UnsetType = msgspec.UNSET
-    text: str | msgspec.UnsetType = msgspec.UNSET
+    content: str | UnsetType = UNSET
+    text: str | UnsetType = UNSET
 
 
 class _Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """A message of nothing but text; exactly one of `parts` and `content`."""
+    """A message of nothing but text. Where what it says is there twice, `content` counts."""
 
     role: Literal["user", "assistant", "system"]
-    parts: list[_Piece] | str | msgspec.UnsetType = msgspec.UNSET
-    content: list[_Piece] | str | msgspec.UnsetType = msgspec.UNSET
-    finish_reason: str | msgspec.UnsetType | None = msgspec.UNSET
+    parts: list[_Piece] | str | UnsetType = UNSET
+    content: list[_Piece] | str | UnsetType = UNSET
+    finish_reason: str | UnsetType | None = UNSET
 
 
 _TURNS = msgspec.json.Decoder(list[_Turn])
@@ -93,30 +94,17 @@ def plain_turns(value: Any) -> list[Message] | None:
         return None
     messages: list[Message] = []
     for turn in turns:
-        body = turn.parts if turn.content is msgspec.UNSET else turn.content
-        if isinstance(body, list):
-            text = _text_of(body)
-        elif body is msgspec.UNSET or body.startswith(_JSON_OPENINGS):
-            return None
-        else:
-            text = body
-        if text is None or (turn.parts is not msgspec.UNSET and turn.content is not msgspec.UNSET):
+        text = turn.parts if turn.content is UNSET else turn.content
+        if isinstance(text, list):
+            texts = [piece.content if piece.text is UNSET else piece.text for piece in text]
+            if UNSET in texts:
+                return None
+            text = "\n".join([said for said in texts if said])
+        elif text is UNSET or text.startswith(_JSON_OPENINGS):
             return None
         if text:
             messages.append(Message(role=turn.role, content=text))
     return messages if turns else None
-
-
-def _text_of(pieces: list[_Piece]) -> str | None:
-    """The text of pieces, None where one is none."""
-    texts: list[str] = []
-    for piece in pieces:
-        text = piece.text if piece.content is msgspec.UNSET else piece.content
-        if text is msgspec.UNSET or (piece.text is not msgspec.UNSET and piece.content is not msgspec.UNSET):
-            return None
-        if text:
-            texts.append(text)
-    return texts[0] if len(texts) == 1 else "\n".join(texts)
 
 
 def unflattened(attributes: Mapping[str, Any], prefix: str) -> list[Any]:

@@ -49,6 +49,11 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             raise ValueError("a source names exactly one of attr, const, name, events")
 
     @cached_property
+    def raw_attr(self) -> str | None:
+        """The attribute of the span itself of which the value is wanted as it stands there; None where more is wanted."""
+        return self.own_attr if self.is_whole and self.decode is None else None
+
+    @cached_property
     def own_attr(self) -> str | None:
         """The attribute of the span itself that this is, as most are; None where more than that is looked at."""
         elsewhere = (

@@ -106,15 +106,14 @@ def first_value(sources: Sequence[Source], at: SpanInTrace) -> Any:
 
 def value_of(source: Source, at: SpanInTrace) -> Any:
     """The value of a source; None when it gives none, or one that is empty."""
-    name = source.own_attr
-    if name is None:
+    name = source.raw_attr
+    if name is not None:  # what most are
+        value = at.span.attributes.get(name)
+    elif source.own_attr is None:
         value = _value_anywhere(source, at)
     else:
-        value = at.span.attributes.get(name)
-        if not source.is_whole:
-            value = None if value is None else _read(source, value)
-        elif source.decode is not None:
-            value = decoded(value)
+        value = at.span.attributes.get(source.own_attr)
+        value = None if value is None else _read(source, value)
     # Numbers, of which 0 is a value, need not be compared with what is nothing.
     return value if value or (value is not None and value not in _NOTHING) else None
 

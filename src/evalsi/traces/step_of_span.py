@@ -20,7 +20,7 @@ from evalsi.traces.conversation import conversation_of, plain_turns
 from evalsi.traces.json_in_text import decoded, is_cut_json
 from evalsi.traces.mapping import Mapping, Source, UsageSources
 from evalsi.traces.source_reading import SpanInTrace, first_value, matches, raw_text, value_of
-from evalsi.traces.span import Span
+from evalsi.traces.span import STATUS_ERROR, Span
 from evalsi.traces.span_conventions import SpanConventions, ToldKind
 from evalsi.traces.tool_result import unwrapped_result
 
@@ -84,7 +84,8 @@ def step_of_span(at: SpanInTrace, conventions: SpanConventions, prices: PriceTab
             said = _content(says.values.output, at, "assistant")
     if flags:
         added[FLAGS] = flags
-    start, end = span.start_ns, max(span.start_ns, span.end_ns)
+    start, end = span.start_ns, span.end_ns
+    ended = max(start, end) if end else 0
     return Step(
         span_id=span.span_id,
         parent_span_id=span.parent_span_id,
@@ -93,11 +94,12 @@ def step_of_span(at: SpanInTrace, conventions: SpanConventions, prices: PriceTab
         input=given,
         output=said,
         start_time=moment(start),
-        end_time=moment(end) if span.end_ns else None,
+        end_time=moment(ended),
         usage=usage,
-        error=_error(span, told) or (_refusal(span) if kind in ("llm", "tool") else ""),
+        error=(_failure(span, told) if span.status_code == STATUS_ERROR else told)
+        or (_refusal(span.attributes) if kind in ("llm", "tool") else ""),
         attributes={**span.attributes, **added},
-        duration=(end - start) / 1e9 if start and span.end_ns else None,
+        duration=(ended - start) / 1e9 if start and end else None,
     )
 
 
@@ -177,13 +179,14 @@ def _told_kind(span: Span, conventions: SpanConventions) -> ToldKind:
 
 def _text(sources: Sequence[Source], at: SpanInTrace) -> str:
     """The first value, as text."""
-    value = first_value(sources, at) if sources else ""
+    value = first_value(sources, at)
     return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _count(sources: Sequence[Source], at: SpanInTrace) -> int | None:
-    """The first value, as a count."""
-    return count_of(first_value(sources, at)) if sources else None
+    """The first value, as a count of tokens."""
+    value = first_value(sources, at)
+    return value if value.__class__ is int and 0 <= value <= _MAX_TOKENS else count_of(value)
 
 
 def _content(sources: Sequence[Source], at: SpanInTrace, role: str) -> Content | None:
@@ -219,9 +222,9 @@ def _llm(
     at: SpanInTrace, says: Mapping, prices: PriceTable, added: dict[str, Any], flags: list[str]
 ) -> tuple[str, Content | None, Content | None, Usage | None]:
     llm, values = says.llm, says.values
-    model = _text(llm.model, at)
-    response_model = _text(llm.response_model, at)
-    response_id = _text(llm.response_id, at)
+    model = _text(llm.model, at) if llm.model else ""
+    response_model = _text(llm.response_model, at) if llm.response_model else ""
+    response_id = _text(llm.response_id, at) if llm.response_id else ""
     if model or response_model:
         added[MODEL] = model or response_model
     if response_id:
@@ -273,11 +276,14 @@ def _unread_output(at: SpanInTrace, says: Mapping) -> Content | None:
 def _usage(at: SpanInTrace, says: UsageSources, prices: PriceTable, *models: str) -> tuple[Usage | None, list[str]]:
     """Tokens and cost. `input_tokens` includes cached ones; a sender that counts them apart is found out where it can be."""
     flags: list[str] = []
-    prompt, completion = _count(says.prompt, at), _count(says.completion, at)
-    reasoning = _count(says.reasoning, at)
-    cached, written = _count(says.cached, at), _count(says.cache_write, at)
+    # Most say little, and to look whether there is a source takes a tenth of a call.
+    prompt = _count(says.prompt, at) if says.prompt else None
+    completion = _count(says.completion, at) if says.completion else None
+    reasoning = _count(says.reasoning, at) if says.reasoning else None
+    cached = _count(says.cached, at) if says.cached else None
+    written = _count(says.cache_write, at) if says.cache_write else None
     apart = (cached or 0) + (written or 0)
-    uncached = _count(says.uncached, at) if prompt is None else None
+    uncached = _count(says.uncached, at) if says.uncached and prompt is None else None
     if uncached is not None:
         prompt = uncached + apart
     elif prompt is not None and apart > prompt:
@@ -287,7 +293,7 @@ def _usage(at: SpanInTrace, says: UsageSources, prices: PriceTable, *models: str
     reported: float | None = None
     if isinstance(cost, str) and _DECIMAL.fullmatch(cost):
         cost = float(cost)
-    if isinstance(cost, int | float) and not isinstance(cost, bool) and math.isfinite(cost) and cost >= 0:
+    if cost is not None and isinstance(cost, int | float) and not isinstance(cost, bool) and math.isfinite(cost) and cost >= 0:
         if cost <= _MOST_USD and (cost == 0 or cost != (prompt or 0) + (completion or 0)):
             reported = float(cost)
         else:
@@ -304,23 +310,26 @@ def _usage(at: SpanInTrace, says: UsageSources, prices: PriceTable, *models: str
         requests=1,
         unpriced_requests=0 if reported is not None else 1,
     )
-    known = next((model for model in models if model and prices.find(model) is not None), None)
-    usd = prices.cost(known, usage).usd if known is not None else reported
-    if usd is not None and usd != reported:
-        usage = msgspec.structs.replace(usage, cost_usd=usd, unpriced_requests=0)
+    for model in models:
+        if model and prices.find(model) is not None:
+            usd = prices.cost(model, usage).usd
+            if usd is not None and usd != reported:
+                usage = msgspec.structs.replace(usage, cost_usd=usd, unpriced_requests=0)
+            break
     return usage, flags
 
 
 def _tool(at: SpanInTrace, says: Mapping, added: dict[str, Any]) -> tuple[str, Content | None, Content | None, str]:
     tool = says.tool
-    call_id = _text(tool.call_id, at)
+    call_id = _text(tool.call_id, at) if tool.call_id else ""
     if call_id:
         added[TOOL_CALL_ID] = call_id
     result = unwrapped_result(first_value(tool.result, at))
     if result.call_id:
         added.setdefault(TOOL_CALL_ID, result.call_id)
-    told = _text(tool.error, at) or (str(result.value) if result.is_error else "")
-    return _text(tool.name, at), content_of(_arguments(at, says)), content_of(result.value), told
+    told = (_text(tool.error, at) if tool.error else "") or (str(result.value) if result.is_error else "")
+    given = content_of(_arguments(at, says)) if tool.arguments else None
+    return _text(tool.name, at), given, content_of(result.value), told
 
 
 def _arguments(at: SpanInTrace, says: Mapping) -> Any:
@@ -377,10 +386,8 @@ def _passage(item: Any) -> Any:
     return {**({"content": content} if content is not None else {}), **rest}
 
 
-def _error(span: Span, told: str) -> str:
-    """Why the step failed; empty when it did not. `told`: what a tool gave as its error."""
-    if not span.is_error:
-        return told
+def _failure(span: Span, told: str) -> str:
+    """Why a span that failed did. `told`: what a tool gave as its error."""
     thrown = [event.attributes for event in span.events if event.name == "exception"]
     kind = span.attributes.get("error.type", thrown[-1].get("exception.type") if thrown else None)
     message = span.status_message or (thrown[-1].get("exception.message") if thrown else None)
@@ -388,9 +395,9 @@ def _error(span: Span, told: str) -> str:
     return ": ".join(dict.fromkeys(parts)) or "the span ended in an error"
 
 
-def _refusal(span: Span) -> str:
+def _refusal(attributes: dict[str, Any]) -> str:
     """What a gateway tells of a call that was refused, whose span it does not mark as failed."""
-    status = span.attributes.get("http.status", span.attributes.get("http.response.status_code"))
+    status = attributes.get("http.status", attributes.get("http.response.status_code"))
     return f"HTTP status {status}" if isinstance(status, int) and 400 <= status < 600 else ""
 
 
@@ -401,7 +408,7 @@ def _flags(span: Span, conventions: SpanConventions) -> list[str]:
     if span.dropped_attributes or conventions.has_gap:
         flags.append("attributes are missing")
     for value in span.attributes.values():
-        if isinstance(value, str) and not value[:1].isalnum() and is_cut_json(value):
+        if value.__class__ is str and not value[:1].isalnum() and is_cut_json(value):
             flags.append("a value is cut")
             break
     return flags

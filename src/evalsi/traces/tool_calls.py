@@ -14,6 +14,7 @@ from evalsi.traces.json_in_text import decoded
 from evalsi.traces.step_of_span import TOOL_CALL_ID
 
 ABSENT: Any = msgspec.UNSET
+_LLM, _TOOL = StepType.LLM, StepType.TOOL  # as members of their class they are found in ten times as long
 _MOST_WAITING = 100
 """Calls without an id that are compared by their arguments before the oldest is taken."""
 
@@ -44,9 +45,9 @@ def tool_calls_of(trajectory: Trajectory) -> list[MadeCall]:
     """The calls, in the order they were made."""
     found = _Calls()
     for place, step in enumerate(trajectory.steps):
-        if step.type is StepType.TOOL:
+        if step.type is _TOOL:
             found.ran(_of_step(step, place))
-        elif step.type is StepType.LLM:
+        elif step.type is _LLM:
             for message in _messages(step.output):
                 for call in message.tool_calls:
                     found.asked(

@@ -7,9 +7,9 @@ are kept and flagged.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
+from itertools import islice, takewhile
 from operator import attrgetter
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -23,6 +23,7 @@ from evalsi.traces.step_of_span import FLAGS, MODEL, RESPONSE_ID, SAME_CALL_AS, 
 
 NumberT = TypeVar("NumberT", int, float)
 
+_LLM, _GENERIC = StepType.LLM, StepType.GENERIC  # as members of their class they are found in ten times as long
 _MAX_DEPTH = 1000
 _MOST_ABOVE = 64
 """Spans above a span that are asked for what it does not say itself."""
@@ -126,8 +127,8 @@ def total_usage(steps: Iterable[Step]) -> Usage | None:
 
 def _sum(values: Sequence[NumberT | None]) -> NumberT | None:
     """The sum of what is known; None where nothing is."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    known = [value for value in values if value is not None] if None in values else cast("Sequence[NumberT]", values)
+    return sum(known[1:], known[0]) if known else None
 
 
 @dataclass(frozen=True)
@@ -248,10 +249,11 @@ def _session_id(tree: _Tree) -> str:
         value = first_value(conventions.whole.session_id, tree.place(span))
         if value is not None:
             return str(value)
-    root = next((span for span, _ in tree.ordered if span.span_id not in tree.parents), None)
-    for key in ("session.id", "gen_ai.conversation.id") if root is not None else ():
-        if isinstance(root.resource.get(key), str):
-            return root.resource[key]
+    roots = (span for span, _ in tree.ordered if span.span_id not in tree.parents)
+    for root in islice(roots, 1):
+        for key in ("session.id", "gen_ai.conversation.id"):
+            if isinstance(root.resource.get(key), str):
+                return root.resource[key]
     return ""
 
 
@@ -263,7 +265,7 @@ def _each_call_once(steps: list[Step]) -> list[Step]:
     the same call wherever they stand.
     """
     places = {step.span_id: place for place, step in enumerate(steps)}
-    asking = [place for place, step in enumerate(steps) if step.type is StepType.LLM]
+    asking = [place for place, step in enumerate(steps) if step.type is _LLM]
     inner: dict[int, list[int]] = {}
     for place in asking:
         outer = _model_step_above(place, steps, places)
@@ -279,12 +281,12 @@ def _each_call_once(steps: list[Step]) -> list[Step]:
     first: dict[str, int] = {}
     for place in asking:
         response_id = changed[place].attributes.get(RESPONSE_ID)
-        if changed[place].type is not StepType.LLM or not isinstance(response_id, str) or not response_id:
+        if changed[place].type is not _LLM or not isinstance(response_id, str) or not response_id:
             continue
         known = first.setdefault(response_id, place)
         if known != place:
             _join(changed, known, place)
-            first[response_id] = known if changed[known].type is StepType.LLM else place
+            first[response_id] = known if changed[known].type is _LLM else place
     return changed
 
 
@@ -295,9 +297,9 @@ def _model_step_above(place: int, steps: Sequence[Step], places: Mapping[str, in
         if not at or at not in places:
             return None
         step = steps[places[at]]
-        if step.type is StepType.LLM:
+        if step.type is _LLM:
             return places[at]
-        if step.type is not StepType.GENERIC:
+        if step.type is not _GENERIC:
             return None
         at = step.parent_span_id
     return None
@@ -334,7 +336,7 @@ def _shown(step: Step) -> int:
 
 def _stripped(step: Step, same_as: str) -> Step:
     added = {SAME_CALL_AS: same_as} if same_as else {}
-    return msgspec.structs.replace(step, type=StepType.GENERIC, usage=None, attributes={**step.attributes, **added})
+    return msgspec.structs.replace(step, type=_GENERIC, usage=None, attributes={**step.attributes, **added})
 
 
 def _merged(chosen: Usage | None, rest: Usage | None) -> Usage | None:
