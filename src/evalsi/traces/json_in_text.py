@@ -17,15 +17,12 @@ _OPENINGS = ("{", "[", '"')
 
 def decoded(value: Any) -> Any:
     """`value`, or what its text spells: a structure, or the text within a JSON string. "12" and "true" stay text."""
-    if not isinstance(value, str):  # most have been read before
-        return value
-    for _ in range(_MAX_LAYERS):
-        if not isinstance(value, str) or not value.lstrip().startswith(_OPENINGS):
-            return value
+    layers = 0
+    while isinstance(value, str) and value.lstrip().startswith(_OPENINGS) and layers < _MAX_LAYERS:
         inner = _decode(value)
         if inner is msgspec.UNSET:
-            return value
-        value = inner
+            break
+        value, layers = inner, layers + 1
     return value
 
 

@@ -17,11 +17,10 @@ from evalsi.traces.span import DecodedSpans, RejectedSpan, Span, SpanEvent
 _MAX_VALUE_DEPTH = 40
 """Nesting of one attribute's value; a deeper one is replaced by a sentence."""
 _MAX_NS = 2**63
+"""A moment from here on, beyond the year 2262, is none."""
 DAMAGED_VALUE = "[this value is damaged]"
 """What stands for a list or map that is no protobuf."""
 _LONGEST_KNOWN, _MOST_KNOWN = 100, 4096
-_KNOWN: dict[bytes, tuple[str, Any]] = {}
-"""Short attributes by their bytes. Read and replaced as a whole by any thread; it holds nothing that bytes do not say."""
 _NAME, _VALUE, _TEXT = 10, 18, 10
 """The bytes that an attribute's name, its value, and a text as its value begin with."""
 _NEVER = b"\xff"
@@ -94,14 +93,15 @@ def _span(raw: Any, resource: Mapping[str, Any], scope_name: str, scope_version:
         return RejectedSpan(where=repr(name), reason=reason)
     status = raw.status if raw.HasField("status") else None
     events = raw.events
+    start_ns, end_ns = raw.start_time_unix_nano, raw.end_time_unix_nano
     return Span(
         trace_id=trace_id.hex(),
         span_id=span_id.hex(),
         parent_span_id=parent.hex() if any(parent) else "",
         name=name,
         kind=raw.kind,
-        start_ns=_nanoseconds(raw.start_time_unix_nano),
-        end_ns=_nanoseconds(raw.end_time_unix_nano),
+        start_ns=start_ns if start_ns < _MAX_NS else 0,
+        end_ns=end_ns if end_ns < _MAX_NS else 0,
         attributes=_said_before(raw.attributes),
         events=[_event(each) for each in events] if events else [],
         status_code=status.code if status is not None else 0,
@@ -116,38 +116,45 @@ def _span(raw: Any, resource: Mapping[str, Any], scope_name: str, scope_version:
 def _event(raw: Any) -> SpanEvent:
     return SpanEvent(
         name=text_of_wire(raw.name),
-        time_ns=_nanoseconds(raw.time_unix_nano),
+        time_ns=raw.time_unix_nano if raw.time_unix_nano < _MAX_NS else 0,
         attributes=_said_before(raw.attributes),
     )
 
 
 def _said_before(packed: Sequence[bytes]) -> dict[str, Any]:
     """Attributes as `attributes_of` gives them, from the bytes of each: an app says the same few things again and again."""
-    found: dict[str, Any] = {}
-    for one in packed[:]:  # protobuf's lists are copied in a third of the time in which they are walked through
-        pair = _KNOWN.get(one)
-        if pair is None:
-            pair = _read_pair(one)
-        key = pair[0]
-        if key:
-            found[key] = pair[1]
+    # Protobuf's lists are copied in a third of the time in which they are walked through.
+    found = dict(map(_PAIRS.__getitem__, packed[:]))
+    found.pop("", None)
     return found
 
 
-def _read_pair(packed: bytes) -> tuple[str, Any]:
-    if len(packed) <= _LONGEST_KNOWN:
+class _Pairs(dict[bytes, tuple[str, Any]]):
+    """Short attributes by their bytes; longer ones are read every time. It may be read and filled by any thread, and holds
+    nothing that bytes do not say.
+    """
+
+    def __missing__(self, packed: bytes) -> tuple[str, Any]:
+        if len(packed) > _LONGEST_KNOWN:
+            return _long_pair(packed)
         pair = _pair(otlp_messages().KeyValue.FromString(packed), 0)
         if not isinstance(pair[1], list | dict):  # which somebody might change
-            if len(_KNOWN) >= _MOST_KNOWN:
-                _KNOWN.clear()
-            _KNOWN[packed] = pair
+            if len(self) >= _MOST_KNOWN:
+                self.clear()
+            self[packed] = pair
         return pair
+
+
+_PAIRS = _Pairs()
+
+
+def _long_pair(packed: bytes) -> tuple[str, Any]:
     if packed[0] == _NAME and packed[1] < 128:  # a length of one byte
-        begin = packed[: packed[1] + 2]
-        before = _before_text(len(packed) - len(begin))
-        if packed.startswith(before, len(begin)):
+        end = packed[1] + 2
+        before = _before_text(len(packed) - end)
+        if packed.startswith(before, end):
             try:
-                return _name(begin), packed[len(begin) + len(before) :].decode()
+                return _name(packed[:end]), packed[end + len(before) :].decode()
             except UnicodeDecodeError:
                 pass  # the long way makes the best of it
     return _pair(otlp_messages().KeyValue.FromString(packed), 0)
@@ -214,8 +221,3 @@ def _nested(form: str, packed: bytes, depth: int) -> Any:
         return dict(_pair(pair, depth) for pair in messages.KeyValueList.FromString(packed).values)
     except damage():
         return DAMAGED_VALUE
-
-
-def _nanoseconds(moment: int) -> int:
-    """A moment beyond the year 2262 is none."""
-    return moment if moment < _MAX_NS else 0

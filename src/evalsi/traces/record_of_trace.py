@@ -163,8 +163,8 @@ def _first_of(read: Sequence[ReadSpan], field: str) -> Any:
 def _notes(steps: Sequence[Step], root: Step | None) -> list[str]:
     notes = [f"the trace failed: {root.error}"] if root is not None and root.error else []
     flags: dict[str, list[str]] = {}
-    for step in steps:
-        for flag in step.attributes.get(FLAGS, []):
+    for step in [step for step in steps if FLAGS in step.attributes]:
+        for flag in step.attributes[FLAGS]:
             flags.setdefault(str(flag), []).append(step.name)
     return notes + [f"{flag}: {', '.join(names[:5])}" for flag, names in sorted(flags.items())]
 

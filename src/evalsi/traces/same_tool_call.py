@@ -27,6 +27,9 @@ def each_tool_call_once(steps: list[Step]) -> list[Step]:
     tools = [place for place, step in enumerate(steps) if step.type is _TOOL]
     if len(tools) < 2:
         return steps
+    same_id = {name: same for name, same in _by_id(steps, tools).items() if len(same) > 1}
+    if not same_id and not any(_is_of_mcp(steps[place]) for place in tools):
+        return steps
     places = {step.span_id: place for place, step in enumerate(steps)}
     within: dict[int, int] = {}
 
@@ -34,8 +37,7 @@ def each_tool_call_once(steps: list[Step]) -> list[Step]:
         if outer is not None and _outermost(outer, within) != place:
             within[place] = outer
 
-    same_id = _by_id(steps, tools)
-    for place in sorted(each for same in same_id.values() if len(same) > 1 for each in same):
+    for place in sorted(each for same in same_id.values() for each in same):
         put(place, _of_same_id(place, steps, places, same_id))
     of_mcp = [place for place in tools if place not in within and _is_of_mcp(steps[place])]
     if of_mcp:

@@ -84,13 +84,14 @@ class ReadSpan(NamedTuple):
 def trajectory_of(read: Sequence[ReadSpan], prices: PriceTable) -> Trajectory:
     """The trajectory of the spans of one trace, at least one, each of them once."""
     tree = _tree(read)
+    all_flags, parents = tree.flags, tree.parents
     steps: list[Step] = []
     for span, conventions in tree.ordered:
         clean = redacted(span, conventions.redactions) if conventions.redactions else span
         at = tree.place(clean) if conventions.looks_around else SpanInTrace(clean)
         step = step_of_span(at, conventions, prices)
-        flags = tree.flags.get(step.span_id, ())
-        parent = tree.parents.get(step.span_id, "")
+        flags = all_flags.get(step.span_id, ())
+        parent = parents.get(step.span_id, "")
         if flags or parent != step.parent_span_id:
             known = step.attributes.get(FLAGS, [])
             added = {FLAGS: [*known, *flags]} if flags else {}
@@ -186,8 +187,8 @@ def _cut_circles(parents: dict[str, str]) -> list[str]:
     """Takes from each circle of parents, in place, the one link that the smallest id of the circle has; those ids."""
     cut: list[str] = []
     done: set[str] = set()
-    for start in list(parents):
-        if parents.get(start) not in parents:  # its parent is a root: most are
+    for start in [name for name, parent in parents.items() if parent in parents]:  # of most the parent is a root
+        if parents.get(start) not in parents:
             continue
         way: dict[str, None] = {}
         at = start
@@ -264,8 +265,10 @@ def _each_call_once(steps: list[Step]) -> list[Step]:
     and takes over what only the other measured. Around several it is their sum. Two steps with the same response id are
     the same call wherever they stand.
     """
-    places = {step.span_id: place for place, step in enumerate(steps)}
     asking = [place for place, step in enumerate(steps) if step.type is _LLM]
+    if not asking:
+        return steps
+    places = {step.span_id: place for place, step in enumerate(steps)}
     inner: dict[int, list[int]] = {}
     for place in asking:
         outer = _model_step_above(place, steps, places)
@@ -279,8 +282,8 @@ def _each_call_once(steps: list[Step]) -> list[Step]:
         else:
             changed[outer] = _stripped(changed[outer], "")
     first: dict[str, int] = {}
-    for place in asking:
-        response_id = changed[place].attributes.get(RESPONSE_ID)
+    for place in [place for place in asking if RESPONSE_ID in changed[place].attributes]:
+        response_id = changed[place].attributes[RESPONSE_ID]
         if changed[place].type is not _LLM or not isinstance(response_id, str) or not response_id:
             continue
         known = first.setdefault(response_id, place)
@@ -294,14 +297,12 @@ def _model_step_above(place: int, steps: Sequence[Step], places: Mapping[str, in
     """The nearest model step above, with nothing between that is a step of its own: a tool or an agent may ask anew."""
     at = steps[place].parent_span_id
     for _ in range(_MAX_DEPTH):
-        if not at or at not in places:
+        above = places.get(at)
+        if above is None or steps[above].type is _LLM:
+            return above
+        if steps[above].type is not _GENERIC:
             return None
-        step = steps[places[at]]
-        if step.type is _LLM:
-            return places[at]
-        if step.type is not _GENERIC:
-            return None
-        at = step.parent_span_id
+        at = steps[above].parent_span_id
     return None
 
 
