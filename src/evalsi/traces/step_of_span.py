@@ -293,7 +293,13 @@ def _usage(at: SpanInTrace, says: UsageSources, prices: PriceTable, *models: str
     reported: float | None = None
     if isinstance(cost, str) and _DECIMAL.fullmatch(cost):
         cost = float(cost)
-    if cost is not None and isinstance(cost, int | float) and not isinstance(cost, bool) and math.isfinite(cost) and cost >= 0:
+    if (
+        cost is not None
+        and isinstance(cost, int | float)
+        and not isinstance(cost, bool)
+        and math.isfinite(cost)
+        and cost >= 0
+    ):
         if cost <= _MOST_USD and (cost == 0 or cost != (prompt or 0) + (completion or 0)):
             reported = float(cost)
         else:

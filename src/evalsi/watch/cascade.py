@@ -56,6 +56,8 @@ class Verdict:
 
 async def shown_to(checked: CheckedPolicy, records: Sequence[Sequence[Record]]) -> list[list[Record]]:
     """Records of subjects as the policy's view shows them; in a thread, where that may take long."""
+    if not checked.view:
+        return [list(some) for some in records]
 
     def show() -> list[list[Record]]:
         return [seen_through(checked.view, some) for some in records]

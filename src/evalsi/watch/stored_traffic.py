@@ -6,6 +6,7 @@ alike.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from evalsi.core.errors import NotFoundError
 from evalsi.ports.policy_store import SESSION_PREFIX
@@ -21,8 +22,8 @@ MOST_TRACES_OF_SESSION = 1_000
 
 def root_resource(spans: Sequence[Span]) -> dict[str, object]:
     """Attributes of whatever sent the root, or else the first span."""
-    first = min(spans, key=lambda span: (bool(span.parent_span_id), span.start_ns))
-    return dict(first.resource)
+    roots = [span for span in spans if not span.parent_span_id]
+    return dict(min(roots or spans, key=attrgetter("start_ns")).resource)
 
 
 def subject_of_spans(spans: Sequence[Span], summary: TraceSummary, record: Record) -> Subject:

@@ -18,6 +18,8 @@ from evalsi.traces.record_of_trace import KEY_ATTRIBUTE
 from evalsi.traces.step_of_span import MODEL
 from evalsi.traces.trajectory import root_of
 
+_TOOL = StepType.TOOL  # as a member of its class it is found in ten times as long
+
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
@@ -65,8 +67,8 @@ def subject_of_trace(summary: TraceSummary, record: Record, resource: Mapping[st
         "duration_ms": 1000.0 * (summary.duration or 0.0),
         "error": summary.error,
         "steps": summary.steps,
-        "tools": _distinct(step.name for step in steps if step.type is StepType.TOOL),
-        "models": _distinct(str(step.attributes[MODEL]) for step in steps if MODEL in step.attributes),
+        "tools": _distinct([step.name for step in steps if step.type is _TOOL]),
+        "models": _distinct([str(step.attributes[MODEL]) for step in steps if MODEL in step.attributes]),
         "attributes": root.attributes if root is not None else {},
         "resource": resource,
         "labels": summary.labels,
