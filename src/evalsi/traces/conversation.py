@@ -87,9 +87,13 @@ def plain_turns(value: Any) -> list[Message] | None:
     """
     try:
         if isinstance(value, str):
-            turns = _TURNS.decode(value) if value.startswith("[{") and not may_escape_surrogates(value) else ()
+            if not value.startswith("[{") or may_escape_surrogates(value):
+                return None
+            turns = _TURNS.decode(value)
+        elif isinstance(value, list):
+            turns = msgspec.convert(value, list[_Turn])
         else:
-            turns = msgspec.convert(value, list[_Turn]) if isinstance(value, list) else ()
+            return None
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return None
     messages: list[Message] = []

@@ -49,11 +49,6 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             raise ValueError("a source names exactly one of attr, const, name, events")
 
     @cached_property
-    def raw_attr(self) -> str | None:
-        """The attribute of the span itself of which the value is wanted as it stands there; None where more is wanted."""
-        return self.own_attr if self.is_whole and self.decode is None else None
-
-    @cached_property
     def own_attr(self) -> str | None:
         """The attribute of the span itself that this is, as most are; None where more than that is looked at."""
         elsewhere = (
@@ -62,9 +57,15 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return None if elsewhere else self.attr
 
     @cached_property
-    def is_whole(self) -> bool:
-        """Whether the value is all that the attribute holds, as it stands there or as JSON."""
-        return self.decode in (None, "json") and self.path is None and self.select is None
+    def whole_attr(self) -> str | None:
+        """That attribute, where all that it holds is the value, as it stands there or as JSON."""
+        is_whole = self.decode in (None, "json") and self.path is None and self.select is None
+        return self.own_attr if is_whole else None
+
+    @cached_property
+    def raw_attr(self) -> str | None:
+        """That attribute, where what stands there is the value."""
+        return self.whole_attr if self.decode is None else None
 
 
 class Selector(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"among": "in"}):

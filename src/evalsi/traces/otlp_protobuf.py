@@ -42,12 +42,9 @@ def decode_otlp_protobuf(body: bytes) -> DecodedSpans:
             for scoped in (*group.scope_spans, *group.library_spans):
                 packed = scoped.scope
                 name, version = _known_scope(packed) if len(packed) <= _LONGEST_KNOWN else _scope(packed)
-                for raw in scoped.spans:
-                    span = _span(read(raw), resource, name, version)
-                    if isinstance(span, Span):
-                        spans.append(span)
-                    else:
-                        rejected.append(span)
+                found = [_span(read(raw), resource, name, version) for raw in scoped.spans]
+                spans += [span for span in found if isinstance(span, Span)]
+                rejected += [span for span in found if isinstance(span, RejectedSpan)]
     except damage():
         raise InvalidDataError("no OTLP in protobuf: the bytes are damaged or end early") from None
     return DecodedSpans(spans=spans, rejected=rejected)

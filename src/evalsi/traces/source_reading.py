@@ -98,33 +98,22 @@ def shipped_mappers(own: Sequence[Mapping] = ()) -> Mappers:
 def first_value(sources: Sequence[Source], at: SpanInTrace) -> Any:
     """The value of the first source that gives one that is not empty; None when none does."""
     for source in sources:
-        value = value_of(source, at)
-        if value is not None:
+        name = source.raw_attr
+        value = value_of(source, at) if name is None else at.span.attributes.get(name)
+        # Numbers, of which 0 is a value, need not be compared with what is nothing.
+        if value or (value is not None and value not in _NOTHING):
             return value
     return None
 
 
 def value_of(source: Source, at: SpanInTrace) -> Any:
     """The value of a source; None when it gives none, or one that is empty."""
-    name = source.raw_attr
-    if name is not None:  # what most are
-        value = at.span.attributes.get(name)
-    elif source.own_attr is None:
+    if source.own_attr is None:
         value = _value_anywhere(source, at)
     else:
         value = at.span.attributes.get(source.own_attr)
         value = None if value is None else _read(source, value)
-    # Numbers, of which 0 is a value, need not be compared with what is nothing.
     return value if value or (value is not None and value not in _NOTHING) else None
-
-
-def raw_text(source: Source, at: SpanInTrace) -> str | None:
-    """The text of an attribute of which a source wants all, before it is read as JSON; None where there is none."""
-    name = source.own_attr
-    if name is None or not source.is_whole:
-        return None
-    value = at.span.attributes.get(name)
-    return value if isinstance(value, str) else None
 
 
 def matches(selector: Selector, span: Span) -> bool:

@@ -19,7 +19,7 @@ from evalsi.schema import Content, Message, Messages, Step, StepType, Usage
 from evalsi.traces.conversation import conversation_of, plain_turns
 from evalsi.traces.json_in_text import decoded, is_cut_json
 from evalsi.traces.mapping import Mapping, Source, UsageSources
-from evalsi.traces.source_reading import SpanInTrace, first_value, matches, raw_text, value_of
+from evalsi.traces.source_reading import SpanInTrace, first_value, matches, value_of
 from evalsi.traces.span import STATUS_ERROR, Span
 from evalsi.traces.span_conventions import SpanConventions, ToldKind
 from evalsi.traces.tool_result import unwrapped_result
@@ -154,8 +154,9 @@ def count_of(value: Any) -> int | None:
 def _kind(span: Span, conventions: SpanConventions) -> ToldKind:
     """The kind, and the mapping that told it. An app's spans have few kinds, which are told once each."""
     known = conventions.told_kinds
-    names = (span.name, span.scope_name) if conventions.kinds_ask_names else ()
-    asked = (*names, *map(span.attributes.get, conventions.kinds_ask))
+    asked = tuple(map(span.attributes.get, conventions.kinds_ask))
+    if conventions.kinds_ask_names:
+        asked = (span.name, span.scope_name, *asked)
     try:
         found = known.get(asked)
     except TypeError:  # a list, say
@@ -193,14 +194,14 @@ def _content(sources: Sequence[Source], at: SpanInTrace, role: str) -> Content |
     """The first value, as content; `role` as for `content_of`."""
     if not sources:
         return None
-    turns = plain_turns(raw_text(sources[0], at))
+    turns = plain_turns(at.span.attributes.get(sources[0].whole_attr or ""))
     return said(turns) if turns else content_of(first_value(sources, at), role)
 
 
 def _messages(sources: Sequence[Source], at: SpanInTrace, role: str) -> list[Message]:
     """The first conversation that can be read: a source may hold something that is none."""
     for source in sources:
-        turns = plain_turns(raw_text(source, at))
+        turns = plain_turns(at.span.attributes.get(source.whole_attr or ""))
         if turns:
             return turns
         value = value_of(source, at)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
 from operator import attrgetter
-from typing import NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -21,9 +21,16 @@ from evalsi.traces.span import Span
 from evalsi.traces.span_conventions import SpanConventions
 from evalsi.traces.step_of_span import FLAGS, MODEL, RESPONSE_ID, SAME_CALL_AS, step_of_span
 
-NumberT = TypeVar("NumberT", int, float)
-
 _LLM, _GENERIC = StepType.LLM, StepType.GENERIC  # as members of their class they are found in ten times as long
+_ADDED_UP = (
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "cached_input_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+    "requests",
+)
 _MAX_DEPTH = 1000
 _MOST_ABOVE = 64
 """Spans above a span that are asked for what it does not say itself."""
@@ -114,22 +121,17 @@ def total_usage(steps: Iterable[Step]) -> Usage | None:
     measured = [step.usage for step in steps if step.usage is not None]
     if not measured:
         return None
+    sums = map(_sum, zip(*map(attrgetter(*_ADDED_UP), measured), strict=True))
     return Usage(
-        input_tokens=_sum([usage.input_tokens for usage in measured]),
-        output_tokens=_sum([usage.output_tokens for usage in measured]),
-        cost_usd=_sum([usage.cost_usd for usage in measured]),
-        cached_input_tokens=_sum([usage.cached_input_tokens for usage in measured]),
-        cache_write_tokens=_sum([usage.cache_write_tokens for usage in measured]),
-        reasoning_tokens=_sum([usage.reasoning_tokens for usage in measured]),
-        requests=_sum([usage.requests for usage in measured]),
+        **dict(zip(_ADDED_UP, sums, strict=True)),
         unpriced_requests=sum([usage.unpriced_requests for usage in measured]),
     )
 
 
-def _sum(values: Sequence[NumberT | None]) -> NumberT | None:
+def _sum(values: Sequence[Any]) -> Any:
     """The sum of what is known; None where nothing is."""
-    known = [value for value in values if value is not None] if None in values else cast("Sequence[NumberT]", values)
-    return sum(known[1:], known[0]) if known else None
+    known = [value for value in values if value is not None] if None in values else values
+    return sum(known) if known else None
 
 
 @dataclass(frozen=True)
