@@ -35,14 +35,13 @@ def decode_otlp_protobuf(body: bytes) -> DecodedSpans:
     spans: list[Span] = []
     rejected: list[RejectedSpan] = []
     messages = otlp_messages()
-    read = messages.ReadSpan.FromString
     try:
-        for group in messages.Request.FromString(body).resource_spans:
+        for group in messages.ReadRequest.FromString(body).resource_spans:
             resource = _said_before(messages.ReadResource.FromString(group.resource).attributes)
             for scoped in (*group.scope_spans, *group.library_spans):
                 packed = scoped.scope
                 name, version = _known_scope(packed) if len(packed) <= _LONGEST_KNOWN else _scope(packed)
-                found = [_span(read(raw), resource, name, version) for raw in scoped.spans]
+                found = [_span(raw, resource, name, version) for raw in scoped.spans]
                 spans += [span for span in found if isinstance(span, Span)]
                 rejected += [span for span in found if isinstance(span, RejectedSpan)]
     except damage():

@@ -30,7 +30,7 @@ from evalsi.watch.summary_of_trace import completed_trace
 from evalsi.watch.traffic import Subject
 from evalsi.watch.watch_tools import WatchTools
 
-_TOGETHER = 50
+_TOGETHER = 16
 """Traces that are read and graded before others have their turn: some milliseconds. What is graded was read just before, so
 that it is still in the processor's caches, and is let go before the next are read.
 """
