@@ -305,7 +305,7 @@ def result(columns: EvaluatorColumns, row: int, record_id: str, trial: int = 0) 
 
 def scores(columns: EvaluatorColumns, row: int) -> Iterator[Score]:
     """The scores of one scored row, one per output that has a value there."""
-    note = columns.notes.get(row)
+    note = columns.notes.get(row) or _NO_NOTE
     for output, column in columns.columns.items():
         value = column.values[row]
         held = column.objects[row] if column.objects is not None else None
@@ -317,9 +317,9 @@ def scores(columns: EvaluatorColumns, row: int) -> Iterator[Score]:
             passed=value == 1.0 if column.kind == "passed" else None,
             label=held if column.kind == "label" else None,
             structured=held if column.kind == "structured" else msgspec.UNSET,
-            explanation=note.explanations.get(output, "") if note else "",
-            confidence=note.confidences.get(output) if note else None,
-            metadata={**note.details.get("", {}), **note.details.get(output, {})} if note else {},
+            explanation=note.explanations.get(output, ""),
+            confidence=note.confidences.get(output),
+            metadata={**note.details.get("", {}), **note.details.get(output, {})} if note.details else {},
         )
 
 

@@ -35,10 +35,8 @@ _TYPES = {
     "user": StepType.USER,
     "generic": StepType.GENERIC,
 }
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _MAX_TOKENS = 2**53
-_NS_OF_EXACT_FLOATS = 4 * 10**18
-"""Until 2096 a float holds seconds since 1970 to less than half a microsecond."""
 _MOST_KNOWN = 512
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,30})?")
 _MOST_USD = 10_000.0
@@ -130,12 +128,8 @@ def said(messages: list[Message]) -> Content:
 
 def moment(nanoseconds: int) -> datetime | None:
     """Nanoseconds since 1970 as a moment, to the microsecond; None for 0 or a year beyond 9999."""
-    if nanoseconds <= 0:
-        return None
-    if nanoseconds < _NS_OF_EXACT_FLOATS:  # in half the time
-        return datetime.fromtimestamp(nanoseconds // 1000 / 1e6, UTC)
     try:
-        return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
+        return _EPOCH + nanoseconds // 1000 * _MICROSECOND if nanoseconds > 0 else None
     except OverflowError:
         return None
 

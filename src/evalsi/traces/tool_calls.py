@@ -70,13 +70,12 @@ def arguments_of(written: Any) -> Any:
 
 
 def _of_step(step: Step, place: int) -> MadeCall:
-    given = _value(step.input)
     call_id = step.attributes.get(TOOL_CALL_ID, "")
     return MadeCall(
         id=call_id if isinstance(call_id, str) else "",
         name=step.name,
-        arguments=arguments_of(given),
-        result=_value(step.output),
+        arguments=ABSENT if step.input is None else arguments_of(_value(step.input)),
+        result=ABSENT if step.output is None else _value(step.output),
         error=step.error,
         step=place,
         ran_by=place,
@@ -104,7 +103,7 @@ class _Calls:
     def ran(self, ran: MadeCall) -> None:
         """Joins what ran to the call that asked for it; adds it where none did."""
         place = self._by_id.get(ran.id) if ran.id else None
-        if place is None:
+        if place is None and self._waiting:
             place = self._likeliest(ran)
         if place is None:
             if ran.id:
@@ -125,10 +124,9 @@ class _Calls:
 
     def _likeliest(self, ran: MadeCall) -> int | None:
         """The oldest call of the tool that waits, before others one with the same arguments."""
-        waiting = self._waiting.get(ran.name)
-        if not waiting:
-            return None
-        waiting = [place for place in waiting[:_MOST_WAITING] if not (self.calls[place].id and ran.id)]
+        waiting = [
+            place for place in self._waiting.get(ran.name, [])[:_MOST_WAITING] if not (self.calls[place].id and ran.id)
+        ]
         same = (place for place in waiting if self.calls[place].arguments == ran.arguments)
         return next(same, waiting[0] if waiting else None)
 
@@ -156,9 +154,7 @@ def _messages(content: Content | None) -> list[Message]:
     return content.messages.messages if content is not None and content.messages is not None else []
 
 
-def _value(content: Content | None) -> Any:
-    if content is None:
-        return ABSENT
+def _value(content: Content) -> Any:
     if content.json is not ABSENT:
         return content.json
     return decoded(text_of(content))
