@@ -130,8 +130,9 @@ def _usage(trajectory: Trajectory, root: Step | None) -> Usage | None:
 
 def _metadata(read: Sequence[ReadSpan], root: Step | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    first = next((span for span, _ in read if root is not None and span.span_id == root.span_id), None)
-    first = first or min((span for span, _ in read), key=attrgetter("start_ns"))
+    spans = [each.span for each in read]
+    first = next((span for span in spans if root is not None and span.span_id == root.span_id), None)
+    first = first or min(spans, key=attrgetter("start_ns"))
     if isinstance(first.resource.get("service.name"), str):
         found["service"] = first.resource["service.name"]
     labels = {
@@ -152,9 +153,9 @@ def _metadata(read: Sequence[ReadSpan], root: Step | None) -> dict[str, Any]:
 
 
 def _first_of(read: Sequence[ReadSpan], field: str) -> Any:
-    for span, conventions in read:
-        sources = getattr(conventions.whole, field)
-        value = first_value(sources, SpanInTrace(span)) if sources else None
+    for each in read:
+        sources = getattr(each.conventions.whole, field)
+        value = first_value(sources, SpanInTrace(each.span)) if sources else None
         if value is not None:
             return value
     return None

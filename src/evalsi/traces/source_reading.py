@@ -5,7 +5,7 @@ from collections.abc import Mapping as Dict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import msgspec
 
@@ -29,7 +29,7 @@ _NOTHING: tuple[Any, ...] = ("", [], {})
 _ANSWERS = ("assistant", "ai", "model")
 
 
-class SpanInTrace(NamedTuple):
+class SpanInTrace(msgspec.Struct, frozen=True):
     """A span with what stands above it, nearest first; a root stands below nothing."""
 
     span: Span

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -81,7 +81,7 @@ def trajectory_of_spans(spans: Sequence[Span], tracing: Tracing) -> Trajectory:
     return trajectory_of(read, tracing.prices)
 
 
-class ReadSpan(NamedTuple):
+class ReadSpan(msgspec.Struct, frozen=True):
     """A span and the conventions that it may follow, which are looked up once."""
 
     span: Span
@@ -93,7 +93,8 @@ def trajectory_of(read: Sequence[ReadSpan], prices: PriceTable) -> Trajectory:
     tree = _tree(read)
     all_flags, parents = tree.flags, tree.parents
     steps: list[Step] = []
-    for span, conventions in tree.ordered:
+    for each in tree.ordered:
+        span, conventions = each.span, each.conventions
         clean = redacted(span, conventions.redactions) if conventions.redactions else span
         at = tree.place(clean) if conventions.looks_around else SpanInTrace(clean)
         step = step_of_span(at, conventions, prices)
@@ -160,9 +161,9 @@ class _Tree:
 
 
 def _tree(read: Sequence[ReadSpan]) -> _Tree:
-    every = {span.span_id: span for span, _ in read}
+    every = {each.span.span_id: each.span for each in read}
     ordered = sorted(
-        (each for each in read if not each.conventions.leaves_out or _is_step(*each)),
+        (each for each in read if not each.conventions.leaves_out or _is_step(each)),
         key=attrgetter("span.start_ns", "span.span_id"),
     )
     flags: dict[str, list[str]] = {}
@@ -174,13 +175,14 @@ def _tree(read: Sequence[ReadSpan]) -> _Tree:
         del parents[name]
         flags.setdefault(name, []).append("its parent is missing")
     if len(ordered) < len(every):
-        _skip_excluded(parents, every, {span.span_id for span, _ in ordered})
-    root = next((s for s, _ in ordered if s.span_id not in parents and s.span_id not in orphans), None)
+        _skip_excluded(parents, every, {each.span.span_id for each in ordered})
+    steps = [each.span for each in ordered]
+    root = next((span for span in steps if span.span_id not in parents and span.span_id not in orphans), None)
     if root is not None:
-        for span, _ in ordered if orphans else ():
+        for span in steps if orphans else ():
             if span.span_id in orphans and span.span_id not in parents:
                 parents[span.span_id] = root.span_id
-        for span, _ in takewhile(lambda each: each.span.start_ns < root.start_ns, ordered):
+        for span in takewhile(lambda span: span.start_ns < root.start_ns, steps):
             flags.setdefault(span.span_id, []).append("started before its root")
     return _Tree(every, ordered, parents, flags)
 
@@ -224,9 +226,9 @@ def _skip_excluded(parents: dict[str, str], every: Mapping[str, Span], kept: set
 
 def _roots(parents: Mapping[str, str], ordered: Sequence[ReadSpan]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for span, _ in ordered:
+    for each in ordered:
         way: list[str] = []
-        at = span.span_id
+        at = each.span.span_id
         while at in parents and at not in found:
             way.append(at)
             at = parents[at]
@@ -236,8 +238,9 @@ def _roots(parents: Mapping[str, str], ordered: Sequence[ReadSpan]) -> dict[str,
     return found
 
 
-def _is_step(span: Span, conventions: SpanConventions) -> bool:
-    for mapping in conventions.mappings:
+def _is_step(read: ReadSpan) -> bool:
+    span = read.span
+    for mapping in read.conventions.mappings:
         if any(matches(selector, span) for selector in mapping.exclude_spans):
             return False
         if mapping.include_spans and not any(matches(selector, span) for selector in mapping.include_spans):
@@ -248,11 +251,11 @@ def _is_step(span: Span, conventions: SpanConventions) -> bool:
 def _session_id(tree: _Tree) -> str:
     """The first session that a span names, from the root on; then the resource's."""
     naming = [each for each in tree.ordered if each.conventions.whole.session_id]
-    for span, conventions in sorted(naming, key=lambda each: each.span.span_id in tree.parents):
-        value = first_value(conventions.whole.session_id, tree.place(span))
+    for each in sorted(naming, key=lambda each: each.span.span_id in tree.parents):
+        value = first_value(each.conventions.whole.session_id, tree.place(each.span))
         if value is not None:
             return str(value)
-    roots = (span for span, _ in tree.ordered if span.span_id not in tree.parents)
+    roots = (each.span for each in tree.ordered if each.span.span_id not in tree.parents)
     for root in islice(roots, 1):
         for key in ("session.id", "gen_ai.conversation.id"):
             if isinstance(root.resource.get(key), str):

@@ -6,7 +6,7 @@ Its own module because live traffic, traces that waited in line and sessions are
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -34,16 +34,15 @@ class ReadyPolicy:
     """One per stage."""
 
 
-@dataclass
-class Verdict:
+class Verdict(msgspec.Struct):
     """What a policy found about one subject."""
 
-    results: list[EvaluationResult] = field(default_factory=list[EvaluationResult])
-    values: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    results: list[EvaluationResult] = []
+    values: dict[str, list[float]] = {}
     """By metric."""
-    skipped: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    skipped: dict[str, list[str]] = {}
     """Reasons by metric, one for each evaluation that was skipped."""
-    errors: list[str] = field(default_factory=list[str])
+    errors: list[str] = []
     """Metrics whose evaluation went wrong."""
     cancelled: str = ""
     """Why something was not asked, such as a budget; empty when all was."""

@@ -36,8 +36,7 @@ that it is still in the processor's caches, and is let go before the next are re
 """
 
 
-@dataclass
-class _Opened:
+class _Opened(msgspec.Struct):
     """A trace that is being completed."""
 
     done: CompletedTrace
@@ -45,7 +44,7 @@ class _Opened:
     subject: Subject
     is_same: bool
     """Whether it has the spans that it had: then only what was said about it is new."""
-    results: list[PolicyResults] = field(default_factory=list[PolicyResults])
+    results: list[PolicyResults] = []
 
 
 @dataclass

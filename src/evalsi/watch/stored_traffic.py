@@ -5,8 +5,9 @@ alike.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from operator import attrgetter
+
+import msgspec
 
 from evalsi.core.errors import NotFoundError
 from evalsi.ports.policy_store import SESSION_PREFIX
@@ -51,4 +52,6 @@ def stored_session(store: TraceStore, project: str, session_id: str, tracing: Tr
     if not traces:
         raise NotFoundError(f"session {session_id} is gone")
     # A session that goes on after it was evaluated has a higher revision, and its new results replace the old.
-    return replace(subject_of_session(SESSION_PREFIX + session_id, session_id, traces), revision=revision)
+    return msgspec.structs.replace(
+        subject_of_session(SESSION_PREFIX + session_id, session_id, traces), revision=revision
+    )

@@ -5,7 +5,6 @@ Pure. What always holds: facts hold a value for every variable of a selector.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from math import nan
 from typing import Any
@@ -21,8 +20,7 @@ from evalsi.traces.trajectory import root_of
 _TOOL = StepType.TOOL  # as a member of its class it is found in ten times as long
 
 
-@dataclass(frozen=True, kw_only=True)
-class Subject:
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
     """One trace or session."""
 
     name: str
