@@ -87,7 +87,7 @@ def plain_turns(value: Any) -> list[Message] | None:
     """
     try:
         if isinstance(value, str):
-            if not value.startswith("[{") or may_escape_surrogates(value):
+            if not value.startswith("[{") or ("\\" in value and may_escape_surrogates(value)):
                 return None
             turns = _TURNS.decode(value)
         elif isinstance(value, list):
@@ -103,7 +103,7 @@ def plain_turns(value: Any) -> list[Message] | None:
             texts = [piece.content if piece.text is UNSET else piece.text for piece in text]
             if UNSET in texts:
                 return None
-            text = "\n".join([said for said in texts if said])
+            text = "\n".join(filter(None, cast("list[str]", texts)))
         elif text is UNSET or text.startswith(_JSON_OPENINGS):
             return None
         if text:

@@ -42,14 +42,14 @@ def _decode(text: str) -> Any:
     # What opens no more often than that is no deeper either, and to count is quick.
     if text.count("{") + text.count("[") > _MAX_DEPTH and _deeper_than(value, _MAX_DEPTH):
         return msgspec.UNSET
-    if may_escape_surrogates(text):
+    if "\\" in text and may_escape_surrogates(text):
         value, _ = without_surrogates(value)
     return value
 
 
 def may_escape_surrogates(text: str) -> bool:
-    """Whether JSON text may spell halves of surrogate pairs. Most has no escape at all, which is told at once."""
-    return "\\" in text and ("\\ud" in text or "\\uD" in text)
+    """Whether JSON text may spell halves of surrogate pairs. Most has no escape at all, of which this need not be asked."""
+    return "\\ud" in text or "\\uD" in text
 
 
 def _deeper_than(value: Any, depth: int) -> bool:

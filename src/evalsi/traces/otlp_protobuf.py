@@ -18,6 +18,7 @@ _MAX_VALUE_DEPTH = 40
 """Nesting of one attribute's value; a deeper one is replaced by a sentence."""
 _MAX_NS = 2**63
 """A moment from here on, beyond the year 2262, is none."""
+_NO_TRACE, _NO_SPAN = bytes(16), bytes(8)
 DAMAGED_VALUE = "[this value is damaged]"
 """What stands for a list or map that is no protobuf."""
 _LONGEST_KNOWN, _MOST_KNOWN = 100, 4096
@@ -56,11 +57,11 @@ def attributes_of(pairs: Iterable[Any]) -> dict[str, Any]:
 
 def why_rejected(trace_id: bytes, span_id: bytes, parent_span_id: bytes) -> str:
     """What is wrong with the ids of a span; empty when they are right."""
-    if len(trace_id) != 16 or not any(trace_id):
+    if len(trace_id) != 16 or trace_id == _NO_TRACE:
         return f"the trace id is 16 bytes that are not all 0, not {len(trace_id)}"
-    if len(span_id) != 8 or not any(span_id):
+    if len(span_id) != 8 or span_id == _NO_SPAN:
         return f"the span id is 8 bytes that are not all 0, not {len(span_id)}"
-    if len(parent_span_id) not in (0, 8):
+    if parent_span_id and len(parent_span_id) != 8:
         return f"the parent's id is 8 bytes, not {len(parent_span_id)}"
     return ""
 
@@ -93,7 +94,7 @@ def _span(raw: Any, resource: Mapping[str, Any], scope_name: str, scope_version:
     return Span(
         trace_id=trace_id.hex(),
         span_id=span_id.hex(),
-        parent_span_id=parent.hex() if any(parent) else "",
+        parent_span_id="" if parent == _NO_SPAN else parent.hex(),
         name=name,
         kind=raw.kind,
         start_ns=start_ns if start_ns < _MAX_NS else 0,

@@ -138,11 +138,9 @@ def count_of(value: Any) -> int | None:
     """A count of tokens, also one written as text or as 12.0; None for what is none."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 16:
         value = int(value)
-    if isinstance(value, float) and value.is_integer():
+    elif isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_TOKENS:
-        return value
-    return None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_TOKENS else None
 
 
 def _kind(span: Span, conventions: SpanConventions) -> ToldKind:
@@ -180,8 +178,7 @@ def _text(sources: Sequence[Source], at: SpanInTrace) -> str:
 
 def _count(sources: Sequence[Source], at: SpanInTrace) -> int | None:
     """The first value, as a count of tokens."""
-    value = first_value(sources, at)
-    return value if value.__class__ is int and 0 <= value <= _MAX_TOKENS else count_of(value)
+    return count_of(first_value(sources, at))
 
 
 def _content(sources: Sequence[Source], at: SpanInTrace, role: str) -> Content | None:
@@ -409,7 +406,7 @@ def _flags(span: Span, conventions: SpanConventions) -> list[str]:
     if span.dropped_attributes or conventions.has_gap:
         flags.append("attributes are missing")
     for value in span.attributes.values():
-        if value.__class__ is str and not value[:1].isalnum() and is_cut_json(value):
+        if isinstance(value, str) and not value[:1].isalnum() and is_cut_json(value):
             flags.append("a value is cut")
             break
     return flags

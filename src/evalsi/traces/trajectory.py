@@ -131,8 +131,10 @@ def total_usage(steps: Iterable[Step]) -> Usage | None:
 
 def _sum(values: Sequence[Any]) -> Any:
     """The sum of what is known; None where nothing is."""
-    known = [value for value in values if value is not None] if None in values else values
-    return sum(known) if known else None
+    unknown = values.count(None)
+    if unknown == len(values):
+        return None
+    return sum([value for value in values if value is not None] if unknown else values)
 
 
 @dataclass(frozen=True)
