@@ -1,5 +1,7 @@
 """The quick ways of reading a span give what the long ones give."""
 
+import base64
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,9 +12,11 @@ from hypothesis import strategies as st
 
 from evalsi.judges.prices import shipped_prices
 from evalsi.schema import Message, StepType
+from evalsi.schema.otlp_wire import otlp_messages
 from evalsi.traces import Span, SpanEvent, decode_otlp, decode_otlp_protobuf, shipped_mappings
 from evalsi.traces.conversation import conversation_of
 from evalsi.traces.mapping import KINDS, Mapping, Selector
+from evalsi.traces.otlp_protobuf import attributes_of
 from evalsi.traces.otlp_writing import encode_otlp_protobuf
 from evalsi.traces.source_reading import Mappers, SpanInTrace, shipped_mappers
 from evalsi.traces.span_conventions import SpanConventions
@@ -125,6 +129,45 @@ def test_attributes_that_were_read_before_are_read_alike_and_shared_with_nobody(
         read.attributes["a"] = "changed"
 
 
+LENGTHS = [*range(80, 140), 16_370, *range(16_376, 16_390), 2_097_140, *range(2_097_145, 2_097_155)]
+
+
+def test_a_text_of_any_length_is_read_whole() -> None:
+    texts = {f"n{length}": "\u00e9".join(("x" * (length // 2), "y" * (length - length // 2 - 2))) for length in LENGTHS}
+    span = Span(
+        trace_id="1" * 32, span_id="2" * 16, attributes={**texts, "a name of \u00fc": "z" * 200, "n" * 130: "z" * 200}
+    )
+    assert decode_otlp_protobuf(encode_otlp_protobuf([span])).spans[0].attributes == span.attributes
+
+
+LONG = b"x" * 200
+KEY, TEXT = b"\x0a\x01k", b"\x0a\xc8\x01" + LONG
+
+
+@pytest.mark.parametrize(
+    ("packed", "attributes"),
+    [
+        (KEY + b"\x12\xcb\x01" + TEXT, {"k": LONG.decode()}),
+        (KEY + b"\x12\xcc\x81\x00\x0a\xc8\x81\x00" + LONG, {"k": LONG.decode()}),  # lengths in more bytes than needed
+        (KEY + b"\x12\xcb\x01" + TEXT + b"\x0a\x01j", {"j": LONG.decode()}),  # the last name counts
+        (KEY + b"\x12\xcd\x01" + TEXT + b"\x18\x05", {"k": 5}),  # the last value counts
+        (b"\x12\xcb\x01" + TEXT + KEY, {"k": LONG.decode()}),
+        (KEY + b"\x12\xcb\x01" + TEXT[:-1] + b"\xff", {"k": LONG[:-1].decode() + "\ufffd"}),
+        (b"\x0a\x01\xff\x12\xcb\x01" + TEXT, {"\ufffd": LONG.decode()}),
+        (KEY + b"\x12\xcb\x01\x3a" + TEXT[1:], {"k": base64.b64encode(LONG).decode()}),
+        (b"\x0a\xc8\x01" + LONG, {LONG.decode(): None}),
+        (b"\x0a\x00\x12\xcb\x01" + TEXT, {}),
+    ],
+)
+def test_long_attributes_are_read_as_protobuf_reads_them(packed: bytes, attributes: dict[str, Any]) -> None:
+    span = otlp_messages().ReadSpan(trace_id=b"1" * 16, span_id=b"2" * 8, attributes=[packed])
+    request = otlp_messages().Request()
+    request.resource_spans.add().scope_spans.add().spans.append(span.SerializeToString())
+    (read,) = decode_otlp_protobuf(request.SerializeToString()).spans
+    assert read.attributes == attributes
+    assert read.attributes == attributes_of([otlp_messages().KeyValue.FromString(packed)])
+
+
 def test_two_mappings_of_one_name_are_told_apart() -> None:
     own = shipped_mappings()["genai"]
     span = Span(trace_id="1" * 32, span_id="2" * 16, name="x", attributes={"gen_ai.operation.name": "chat"})
@@ -148,6 +191,31 @@ TURNS = st.lists(
 def test_plain_turns_are_read_as_turns_that_say_more(turns: list[dict[str, Any]]) -> None:
     longer = [{**turn, "index": place} for place, turn in enumerate(turns)]  # which nobody reads
     assert conversation_of(turns, "user") == conversation_of(longer, "user")
+    assert conversation_of(json.dumps(turns), "user") == conversation_of(json.dumps(longer), "user")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"role": "user", "content": "half \\ud83d a pair"}]',
+        '[{"role": "user", "content": "a pair \\ud83d\\ude00"}]',
+        '[{"role": "user", "content": "cut',
+        '[{"role": "user", "content": "one", "content": "two"}]',
+        '[{"role": "user", "content": "one"}] and more',
+        ' [{"role": "user", "content": "one"}]',
+        '[{"role": "user", "content": null, "parts": "one"}]',
+        '[{"role": "user", "content": "one", "finish_reason": ' + "[" * 70 + "]" * 70 + "}]",
+        '"[{\\"role\\": \\"user\\", \\"content\\": \\"one\\"}]"',
+    ],
+)
+def test_odd_turns_in_text_are_read_as_turns_that_say_more(text: str) -> None:
+    longer = text.replace('"role"', '"index": 1, "role"').replace('\\"role', '\\"index\\": 1, \\"role')
+    assert longer != text
+    assert conversation_of(text, "user") == (
+        [Message(role="user", content=text)]
+        if conversation_of(longer, "user")[0].content == longer
+        else conversation_of(longer, "user")
+    )
 
 
 def test_plain_turns_are_what_they_say() -> None:

@@ -67,6 +67,9 @@ class Note(msgspec.Struct, kw_only=True, omit_defaults=True):
     confidences: dict[str, float] = {}
 
 
+_NO_NOTE = Note()
+
+
 @dataclass(slots=True)
 class Column:
     """One output over a batch: `values` has shape (rows,), NaN where the row has no value of this output.
@@ -278,7 +281,8 @@ def results(columns: EvaluatorColumns, record_ids: Sequence[str]) -> Iterator[Ev
 def result(columns: EvaluatorColumns, row: int, record_id: str, trial: int = 0) -> EvaluationResult:
     """The result message of one row."""
     code = columns.outcomes[row]
-    note = columns.notes.get(row)
+    note = columns.notes.get(row) or _NO_NOTE
+    is_reply = bool(note.detail) and note.error_kind in _REPLY_KINDS
     return EvaluationResult(
         record_id=record_id,
         evaluator=columns.evaluator,
@@ -286,22 +290,22 @@ def result(columns: EvaluatorColumns, row: int, record_id: str, trial: int = 0) 
         outcome=_OUTCOMES[code],
         scores=list(scores(columns, row)) if code == SCORED else [],
         trial=trial,
-        duration=columns.duration_s / columns.rows if note is None or note.duration_s is None else note.duration_s,
-        reason=note.reason if note else "",
-        error_kind=note.error_kind if note else ErrorKind.UNSPECIFIED,
-        fault=note.fault if note else Fault.UNSPECIFIED,
-        detail=note.detail if note is not None and note.error_kind not in _REPLY_KINDS else "",
-        raw_reply=note.detail if note is not None and note.error_kind in _REPLY_KINDS else "",
-        usage=note.usage if note else None,
-        span_id=note.span_id if note else "",
-        session_id=note.session_id if note else "",
-        isolation=note.isolation if note else None,
+        duration=columns.duration_s / len(columns.outcomes) if note.duration_s is None else note.duration_s,
+        reason=note.reason,
+        error_kind=note.error_kind,
+        fault=note.fault,
+        detail="" if is_reply else note.detail,
+        raw_reply=note.detail if is_reply else "",
+        usage=note.usage,
+        span_id=note.span_id,
+        session_id=note.session_id,
+        isolation=note.isolation,
     )
 
 
 def scores(columns: EvaluatorColumns, row: int) -> Iterator[Score]:
     """The scores of one scored row, one per output that has a value there."""
-    note = columns.notes.get(row)
+    note = columns.notes.get(row) or _NO_NOTE
     for output, column in columns.columns.items():
         value = column.values[row]
         held = column.objects[row] if column.objects is not None else None
@@ -313,9 +317,9 @@ def scores(columns: EvaluatorColumns, row: int) -> Iterator[Score]:
             passed=value == 1.0 if column.kind == "passed" else None,
             label=held if column.kind == "label" else None,
             structured=held if column.kind == "structured" else msgspec.UNSET,
-            explanation=note.explanations.get(output, "") if note else "",
-            confidence=note.confidences.get(output) if note else None,
-            metadata={**note.details.get("", {}), **note.details.get(output, {})} if note else {},
+            explanation=note.explanations.get(output, ""),
+            confidence=note.confidences.get(output),
+            metadata={**note.details.get("", {}), **note.details.get(output, {})} if note.details else {},
         )
 
 

@@ -94,10 +94,11 @@ _MESSAGES: dict[str, tuple[tuple[str, int, str], ...]] = {
     "RetryInfo": (("retry_delay", 1, "Delay"),),
     "Delay": (("seconds", 1, "int64"), ("nanos", 2, "enum")),
 }
-for _name in ("Span", "Event", "Resource"):
-    # What is only read: attributes are handed over in their bytes.
+_READ = {"*KeyValue": "*bytes"} | {f"*{name}": f"*Read{name}" for name in ("ResourceSpans", "ScopeSpans", "Event")}
+for _name in ("Request", "ResourceSpans", "ScopeSpans", "Span", "Event", "Resource"):
+    # What is only read, whole: spans are taken apart with what holds them, attributes are handed over in their bytes.
     _MESSAGES[f"Read{_name}"] = tuple(
-        (name, number, {"*KeyValue": "*bytes", "*Event": "*ReadEvent"}.get(kind, kind))
+        (name, number, "*ReadSpan" if name == "spans" else _READ.get(kind, kind))
         for name, number, kind in _MESSAGES[_name]
     )
 
@@ -112,6 +113,8 @@ class OtlpMessages(NamedTuple):
     Resource: Any
     Scope: Any
     Span: Any
+    ReadRequest: Any
+    """A `Request` with its spans, which is damaged where one of them is."""
     ReadSpan: Any
     """A `Span` whose attributes, and those of its events, are bytes, each a `KeyValue`: most have been read before."""
     ReadResource: Any

@@ -17,15 +17,12 @@ _OPENINGS = ("{", "[", '"')
 
 def decoded(value: Any) -> Any:
     """`value`, or what its text spells: a structure, or the text within a JSON string. "12" and "true" stay text."""
-    if not isinstance(value, str):  # most have been read before
-        return value
-    for _ in range(_MAX_LAYERS):
-        if not isinstance(value, str) or not value.lstrip().startswith(_OPENINGS):
-            return value
+    layers = 0
+    while isinstance(value, str) and value.lstrip().startswith(_OPENINGS) and layers < _MAX_LAYERS:
         inner = _decode(value)
         if inner is msgspec.UNSET:
-            return value
-        value = inner
+            break
+        value, layers = inner, layers + 1
     return value
 
 
@@ -45,9 +42,14 @@ def _decode(text: str) -> Any:
     # What opens no more often than that is no deeper either, and to count is quick.
     if text.count("{") + text.count("[") > _MAX_DEPTH and _deeper_than(value, _MAX_DEPTH):
         return msgspec.UNSET
-    if "\\ud" in text or "\\uD" in text:
+    if "\\" in text and may_escape_surrogates(text):
         value, _ = without_surrogates(value)
     return value
+
+
+def may_escape_surrogates(text: str) -> bool:
+    """Whether JSON text may spell halves of surrogate pairs. Most has no escape at all, of which this need not be asked."""
+    return "\\ud" in text or "\\uD" in text
 
 
 def _deeper_than(value: Any, depth: int) -> bool:

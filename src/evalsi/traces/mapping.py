@@ -5,7 +5,7 @@ that gives a value that is not empty wins. Mappings are versioned: the name and 
 """
 
 import re
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Annotated, Any, Literal, cast
 
@@ -19,7 +19,7 @@ KINDS = ("llm", "tool", "retrieval", "embedding", "guardrail", "handoff", "agent
 Where = Literal["span", "root", "resource", "any"]
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
     """Where a value is looked for. Exactly one of `attr` (with or without `event`), `const`, `name`, `events`."""
 
     attr: str | None = None
@@ -47,6 +47,25 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         given = sum((self.attr is not None, self.const is not msgspec.UNSET, self.name, self.events))
         if given != 1:
             raise ValueError("a source names exactly one of attr, const, name, events")
+
+    @cached_property
+    def own_attr(self) -> str | None:
+        """The attribute of the span itself that this is, as most are; None where more than that is looked at."""
+        elsewhere = (
+            self.scope != "span" or self.event is not None or self.decode == "indexed" or self.ignore is not None
+        )
+        return None if elsewhere else self.attr
+
+    @cached_property
+    def whole_attr(self) -> str | None:
+        """That attribute, where all that it holds is the value, as it stands there or as JSON."""
+        is_whole = self.decode in (None, "json") and self.path is None and self.select is None
+        return self.own_attr if is_whole else None
+
+    @cached_property
+    def raw_attr(self) -> str | None:
+        """That attribute, where what stands there is the value."""
+        return self.whole_attr if self.decode is None else None
 
 
 class Selector(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"among": "in"}):

@@ -7,6 +7,7 @@ damage can be found; within a span's values a damaged list or map costs that val
 import base64
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from evalsi.core.errors import InvalidDataError
@@ -16,11 +17,15 @@ from evalsi.traces.span import DecodedSpans, RejectedSpan, Span, SpanEvent
 _MAX_VALUE_DEPTH = 40
 """Nesting of one attribute's value; a deeper one is replaced by a sentence."""
 _MAX_NS = 2**63
+"""A moment from here on, beyond the year 2262, is none."""
+_NO_TRACE, _NO_SPAN = bytes(16), bytes(8)
 DAMAGED_VALUE = "[this value is damaged]"
 """What stands for a list or map that is no protobuf."""
 _LONGEST_KNOWN, _MOST_KNOWN = 100, 4096
-_KNOWN: dict[bytes, tuple[str, Any]] = {}
-"""Short attributes by their bytes. Read and replaced as a whole by any thread; it holds nothing that bytes do not say."""
+_NAME, _VALUE, _TEXT = 10, 18, 10
+"""The bytes that an attribute's name, its value, and a text as its value begin with."""
+_NEVER = b"\xff"
+"""What no value begins with."""
 
 
 def decode_otlp_protobuf(body: bytes) -> DecodedSpans:
@@ -31,19 +36,15 @@ def decode_otlp_protobuf(body: bytes) -> DecodedSpans:
     spans: list[Span] = []
     rejected: list[RejectedSpan] = []
     messages = otlp_messages()
-    read = messages.ReadSpan.FromString
     try:
-        for group in messages.Request.FromString(body).resource_spans:
+        for group in messages.ReadRequest.FromString(body).resource_spans:
             resource = _said_before(messages.ReadResource.FromString(group.resource).attributes)
             for scoped in (*group.scope_spans, *group.library_spans):
-                scope = messages.Scope.FromString(scoped.scope)
-                name, version = text_of_wire(scope.name), text_of_wire(scope.version)
-                for raw in scoped.spans:
-                    span = _span(read(raw), resource, name, version)
-                    if isinstance(span, Span):
-                        spans.append(span)
-                    else:
-                        rejected.append(span)
+                packed = scoped.scope
+                name, version = _known_scope(packed) if len(packed) <= _LONGEST_KNOWN else _scope(packed)
+                found = [_span(raw, resource, name, version) for raw in scoped.spans]
+                spans += [span for span in found if isinstance(span, Span)]
+                rejected += [span for span in found if isinstance(span, RejectedSpan)]
     except damage():
         raise InvalidDataError("no OTLP in protobuf: the bytes are damaged or end early") from None
     return DecodedSpans(spans=spans, rejected=rejected)
@@ -56,11 +57,11 @@ def attributes_of(pairs: Iterable[Any]) -> dict[str, Any]:
 
 def why_rejected(trace_id: bytes, span_id: bytes, parent_span_id: bytes) -> str:
     """What is wrong with the ids of a span; empty when they are right."""
-    if len(trace_id) != 16 or not any(trace_id):
+    if len(trace_id) != 16 or trace_id == _NO_TRACE:
         return f"the trace id is 16 bytes that are not all 0, not {len(trace_id)}"
-    if len(span_id) != 8 or not any(span_id):
+    if len(span_id) != 8 or span_id == _NO_SPAN:
         return f"the span id is 8 bytes that are not all 0, not {len(span_id)}"
-    if len(parent_span_id) not in (0, 8):
+    if parent_span_id and len(parent_span_id) != 8:
         return f"the parent's id is 8 bytes, not {len(parent_span_id)}"
     return ""
 
@@ -68,6 +69,15 @@ def why_rejected(trace_id: bytes, span_id: bytes, parent_span_id: bytes) -> str:
 def text_of_wire(value: str | bytes) -> str:
     """Text; bytes that are no UTF-8 become the replacement mark, since a span is worth more than one bad letter."""
     return value if isinstance(value, str) else value.decode("utf-8", "replace")
+
+
+def _scope(packed: bytes) -> tuple[str, str]:
+    """Name and version."""
+    scope = otlp_messages().Scope.FromString(packed)
+    return text_of_wire(scope.name), text_of_wire(scope.version)
+
+
+_known_scope = lru_cache(_MOST_KNOWN)(_scope)
 
 
 def _span(raw: Any, resource: Mapping[str, Any], scope_name: str, scope_version: str) -> Span | RejectedSpan:
@@ -80,14 +90,15 @@ def _span(raw: Any, resource: Mapping[str, Any], scope_name: str, scope_version:
         return RejectedSpan(where=repr(name), reason=reason)
     status = raw.status if raw.HasField("status") else None
     events = raw.events
+    start_ns, end_ns = raw.start_time_unix_nano, raw.end_time_unix_nano
     return Span(
         trace_id=trace_id.hex(),
         span_id=span_id.hex(),
-        parent_span_id=parent.hex() if any(parent) else "",
+        parent_span_id="" if parent == _NO_SPAN else parent.hex(),
         name=name,
         kind=raw.kind,
-        start_ns=_nanoseconds(raw.start_time_unix_nano),
-        end_ns=_nanoseconds(raw.end_time_unix_nano),
+        start_ns=start_ns if start_ns < _MAX_NS else 0,
+        end_ns=end_ns if end_ns < _MAX_NS else 0,
         attributes=_said_before(raw.attributes),
         events=[_event(each) for each in events] if events else [],
         status_code=status.code if status is not None else 0,
@@ -102,31 +113,72 @@ def _span(raw: Any, resource: Mapping[str, Any], scope_name: str, scope_version:
 def _event(raw: Any) -> SpanEvent:
     return SpanEvent(
         name=text_of_wire(raw.name),
-        time_ns=_nanoseconds(raw.time_unix_nano),
+        time_ns=raw.time_unix_nano if raw.time_unix_nano < _MAX_NS else 0,
         attributes=_said_before(raw.attributes),
     )
 
 
 def _said_before(packed: Sequence[bytes]) -> dict[str, Any]:
     """Attributes as `attributes_of` gives them, from the bytes of each: an app says the same few things again and again."""
-    found: dict[str, Any] = {}
-    for one in packed[:]:  # protobuf's lists are copied in a third of the time in which they are walked through
-        pair = _KNOWN.get(one)
-        if pair is None:
-            pair = _read_pair(one)
-        key = pair[0]
-        if key:
-            found[key] = pair[1]
+    # Protobuf's lists are copied in a third of the time in which they are walked through.
+    found = dict(map(_PAIRS.__getitem__, packed[:]))
+    found.pop("", None)
     return found
 
 
-def _read_pair(packed: bytes) -> tuple[str, Any]:
-    pair = _pair(otlp_messages().KeyValue.FromString(packed), 0)
-    if len(packed) <= _LONGEST_KNOWN and not isinstance(pair[1], list | dict):  # which somebody might change
-        if len(_KNOWN) >= _MOST_KNOWN:
-            _KNOWN.clear()
-        _KNOWN[packed] = pair
-    return pair
+class _Pairs(dict[bytes, tuple[str, Any]]):
+    """Short attributes by their bytes; longer ones are read every time. It may be read and filled by any thread, and holds
+    nothing that bytes do not say.
+    """
+
+    def __missing__(self, packed: bytes) -> tuple[str, Any]:
+        if len(packed) > _LONGEST_KNOWN:
+            return _long_pair(packed)
+        pair = _pair(otlp_messages().KeyValue.FromString(packed), 0)
+        if not isinstance(pair[1], list | dict):  # which somebody might change
+            if len(self) >= _MOST_KNOWN:
+                self.clear()
+            self[packed] = pair
+        return pair
+
+
+_PAIRS = _Pairs()
+
+
+def _long_pair(packed: bytes) -> tuple[str, Any]:
+    if packed[0] == _NAME and packed[1] < 128:  # a length of one byte
+        end = packed[1] + 2
+        before = _before_text(len(packed) - end)
+        if packed.startswith(before, end):
+            try:
+                return _name(packed[:end]), packed[end + len(before) :].decode()
+            except UnicodeDecodeError:
+                pass  # the long way makes the best of it
+    return _pair(otlp_messages().KeyValue.FromString(packed), 0)
+
+
+@lru_cache(_MOST_KNOWN)
+def _name(begin: bytes) -> str:
+    """The name in the first bytes of an attribute: of the few that there are, each is the same object every time."""
+    return text_of_wire(begin[2:])
+
+
+@lru_cache(_MOST_KNOWN)
+def _before_text(size: int) -> bytes:
+    """What stands before the text in a value of `size` bytes that is nothing but a text, as most long ones are: such a value
+    is read in half the time.
+    """
+    for length in range(size - 4, max(0, size - 16), -1):
+        text = bytes((_TEXT, *_varint(length)))
+        before = bytes((_VALUE, *_varint(len(text) + length))) + text
+        if len(before) + length == size:
+            return before
+    return _NEVER
+
+
+def _varint(number: int) -> bytes:
+    low = [number >> shift & 127 for shift in range(0, max(number.bit_length(), 1), 7)]
+    return bytes([*(part | 128 for part in low[:-1]), low[-1]])
 
 
 def _pair(pair: Any, depth: int) -> tuple[str, Any]:
@@ -166,8 +218,3 @@ def _nested(form: str, packed: bytes, depth: int) -> Any:
         return dict(_pair(pair, depth) for pair in messages.KeyValueList.FromString(packed).values)
     except damage():
         return DAMAGED_VALUE
-
-
-def _nanoseconds(moment: int) -> int:
-    """A moment beyond the year 2262 is none."""
-    return moment if moment < _MAX_NS else 0

@@ -1,6 +1,7 @@
 """A trace as a record: what was asked, what was answered, what was retrieved, and the steps between. Pure."""
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any, cast
 
 import msgspec
@@ -28,6 +29,8 @@ from evalsi.traces.trajectory import ReadSpan, Tracing, distinct, root_of, total
 KEY_ATTRIBUTE = "evalsi.key"
 """Attribute of a span with the sender's own name of a request."""
 _LABEL = "evalsi.label."
+_LLM, _USER, _RETRIEVAL = StepType.LLM, StepType.USER, StepType.RETRIEVAL
+"""By names of their own: as members of their class they are found in ten times as long."""
 
 
 def record_of_trace(spans: Sequence[Span], tracing: Tracing) -> Record:
@@ -60,14 +63,14 @@ def record_of_trace(spans: Sequence[Span], tracing: Tracing) -> Record:
 def question_of(trajectory: Trajectory) -> Content | None:
     """What the trajectory was given: the root's input, else the first message of a person."""
     root = root_of(trajectory.steps)
-    if root is not None and root.type is not StepType.LLM and root.input is not None:
+    if root is not None and root.type is not _LLM and root.input is not None:
         return _asked(root.input)
     for step in trajectory.steps:
-        if step.type is StepType.USER:
+        if step.type is _USER:
             said = step.output or step.input
             if said is not None:
                 return said
-        if step.type is StepType.LLM and step.input is not None:
+        if step.type is _LLM and step.input is not None:
             said = [message for message in _messages(step.input) if message.role == "user"]
             return Content(text=said[-1].content) if said else step.input
     return None
@@ -76,12 +79,12 @@ def question_of(trajectory: Trajectory) -> Content | None:
 def answer_of(trajectory: Trajectory) -> Content | None:
     """What it answered: the root's output, else the last answer of a model that calls no tool."""
     root = root_of(trajectory.steps)
-    if root is not None and root.type is not StepType.LLM and root.output is not None:
+    if root is not None and root.type is not _LLM and root.output is not None:
         messages = _messages(root.output)
         text = text_of(root.output)
         return Content(text=text) if messages and text else root.output
     for step in reversed(trajectory.steps):
-        if step.type is not StepType.LLM or step.output is None:
+        if step.type is not _LLM or step.output is None:
             continue
         messages = _messages(step.output)
         if any(message.tool_calls for message in messages) or not has_text(step.output):
@@ -93,8 +96,8 @@ def answer_of(trajectory: Trajectory) -> Content | None:
 def passages_of(steps: Iterable[Step]) -> list[Content]:
     """What was retrieved, in order, each passage once."""
     found: dict[str, None] = {}
-    for step in steps:
-        documents: Any = step.output.json if step.type is StepType.RETRIEVAL and step.output is not None else None
+    for step in [step for step in steps if step.type is _RETRIEVAL]:
+        documents: Any = step.output.json if step.output is not None else None
         for item in cast("list[Any]", documents) if isinstance(documents, list) else []:
             text = cast("dict[str, Any]", item).get("content") if isinstance(item, dict) else item
             if isinstance(text, str) and text:
@@ -127,9 +130,9 @@ def _usage(trajectory: Trajectory, root: Step | None) -> Usage | None:
 
 def _metadata(read: Sequence[ReadSpan], root: Step | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    first_id = root.span_id if root is not None else ""
-    ordered = sorted(read, key=lambda each: (each.span.span_id != first_id, each.span.start_ns))
-    first = ordered[0].span
+    spans = [each.span for each in read]
+    first = next((span for span in spans if root is not None and span.span_id == root.span_id), None)
+    first = first or min(spans, key=attrgetter("start_ns"))
     if isinstance(first.resource.get("service.name"), str):
         found["service"] = first.resource["service.name"]
     labels = {
@@ -140,18 +143,19 @@ def _metadata(read: Sequence[ReadSpan], root: Step | None) -> dict[str, Any]:
     }
     if labels:
         found["labels"] = labels
-    every = {id(conventions): conventions.whole for _, conventions in ordered}.values()
-    for name in ("user_id", "tags", "metadata"):
-        value = _first_of(ordered, name) if any(getattr(says, name) for says in every) else None
+    telling = [each for each in read if each.conventions.tells_of_trace]
+    telling.sort(key=lambda each: (each.span is not first, each.span.start_ns))
+    for name in ("user_id", "tags", "metadata") if telling else ():
+        value = _first_of(telling, name)
         if value is not None:
             found[name] = value
     return found
 
 
 def _first_of(read: Sequence[ReadSpan], field: str) -> Any:
-    for span, conventions in read:
-        sources = getattr(conventions.whole, field)
-        value = first_value(sources, SpanInTrace(span)) if sources else None
+    for each in read:
+        sources = getattr(each.conventions.whole, field)
+        value = first_value(sources, SpanInTrace(each.span)) if sources else None
         if value is not None:
             return value
     return None
@@ -160,8 +164,8 @@ def _first_of(read: Sequence[ReadSpan], field: str) -> Any:
 def _notes(steps: Sequence[Step], root: Step | None) -> list[str]:
     notes = [f"the trace failed: {root.error}"] if root is not None and root.error else []
     flags: dict[str, list[str]] = {}
-    for step in steps:
-        for flag in step.attributes.get(FLAGS, []):
+    for step in [step for step in steps if FLAGS in step.attributes]:
+        for flag in step.attributes[FLAGS]:
             flags.setdefault(str(flag), []).append(step.name)
     return notes + [f"{flag}: {', '.join(names[:5])}" for flag, names in sorted(flags.items())]
 
@@ -178,7 +182,7 @@ def _ruled_answer(spans: Sequence[Span], trajectory: Trajectory, rules: Sequence
 def _by_rule(rule: AnswerRule, spans: Sequence[Span], trajectory: Trajectory) -> Any:
     match rule.origin:
         case "last_llm_text":
-            asked = [step for step in trajectory.steps if step.type is StepType.LLM and has_text(step.output)]
+            asked = [step for step in trajectory.steps if step.type is _LLM and has_text(step.output)]
             return text_of(asked[-1].output) if asked else None
         case "tool_arg":
             calls = [call for call in tool_calls_of(trajectory) if call.name == rule.tool]

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from evalsi.schema import EvaluationResult, Outcome, PolicyResults
 
+_SCORED = Outcome.SCORED  # as a member of its class it is found in ten times as long
+
 
 def score_values(policies: Iterable[PolicyResults]) -> dict[str, float]:
     """The newest value of each score: "evaluator" for the only or main output, else "evaluator.output".
@@ -21,7 +23,7 @@ def score_values(policies: Iterable[PolicyResults]) -> dict[str, float]:
 
 
 def _values(result: EvaluationResult) -> Iterator[tuple[str, float]]:
-    if result.outcome is not Outcome.SCORED:
+    if result.outcome is not _SCORED:
         return
     own_name = result.evaluator_ref.rpartition("/")[2].partition("@")[0]
     for score in result.scores:

@@ -21,4 +21,6 @@ def search_words(text: str) -> list[str]:
         found = dict.fromkeys(text.lower().translate(_BETWEEN_WORDS).split())
     else:
         found = dict.fromkeys(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+    if max(map(len, found), default=0) <= _LONGEST:
+        return list(found)
     return list(dict.fromkeys(word[:_LONGEST] for word in found))

@@ -5,7 +5,7 @@ from collections.abc import Mapping as Dict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import msgspec
 
@@ -29,7 +29,7 @@ _NOTHING: tuple[Any, ...] = ("", [], {})
 _ANSWERS = ("assistant", "ai", "model")
 
 
-class SpanInTrace(NamedTuple):
+class SpanInTrace(msgspec.Struct, frozen=True):
     """A span with what stands above it, nearest first; a root stands below nothing."""
 
     span: Span
@@ -98,27 +98,21 @@ def shipped_mappers(own: Sequence[Mapping] = ()) -> Mappers:
 def first_value(sources: Sequence[Source], at: SpanInTrace) -> Any:
     """The value of the first source that gives one that is not empty; None when none does."""
     for source in sources:
-        value = value_of(source, at)
-        if value is not None:
+        name = source.raw_attr
+        value = value_of(source, at) if name is None else at.span.attributes.get(name)
+        # Numbers, of which 0 is a value, need not be compared with what is nothing.
+        if value or (value is not None and value not in _NOTHING):
             return value
     return None
 
 
 def value_of(source: Source, at: SpanInTrace) -> Any:
     """The value of a source; None when it gives none, or one that is empty."""
-    if (
-        source.attr is None
-        or source.scope != "span"
-        or source.event is not None
-        or source.decode == "indexed"
-        or source.ignore is not None
-    ):
+    if source.own_attr is None:
         value = _value_anywhere(source, at)
-    else:  # what most are
-        value = at.span.attributes.get(source.attr)
-        if value is not None and (source.decode is not None or source.path is not None or source.select is not None):
-            value = _read(source, value)
-    # Numbers, of which 0 is a value, need not be compared with what is nothing.
+    else:
+        value = at.span.attributes.get(source.own_attr)
+        value = None if value is None else _read(source, value)
     return value if value or (value is not None and value not in _NOTHING) else None
 
 

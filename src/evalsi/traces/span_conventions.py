@@ -8,7 +8,7 @@ left gives what reading it by everything would give.
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -33,8 +33,8 @@ class SpanConventions:
     """Whether indexed attributes lack a number below their highest."""
     looks_around: bool = True
     """Whether a source looks at more than the span itself: at what stands above it, or at what sent it."""
-    told_kinds: dict[tuple[Any, ...], tuple[str, int | None]] = field(
-        default_factory=dict[tuple[Any, ...], tuple[str, int | None]], repr=False, compare=False
+    told_kinds: dict[tuple[Any, ...], "ToldKind"] = field(
+        default_factory=dict[tuple[Any, ...], "ToldKind"], repr=False, compare=False
     )
     """Kinds that have been told, by what decided: see `kinds_ask`."""
     _led: dict[int, Convention] = field(default_factory=dict[int, Convention], repr=False, compare=False)
@@ -53,6 +53,11 @@ class SpanConventions:
         return self.led_by()
 
     @cached_property
+    def tells_of_trace(self) -> bool:
+        """Whether such a span may say whom the whole trace is of, or how it is labelled."""
+        return bool(self.whole.user_id or self.whole.tags or self.whole.metadata)
+
+    @cached_property
     def kinds_ask(self) -> tuple[str, ...]:
         """The attributes that decide which kind a span is."""
         return tuple(sorted({test.attr for test in self._kind_tests if test.attr is not None}))
@@ -65,6 +70,16 @@ class SpanConventions:
     @cached_property
     def _kind_tests(self) -> list[Selector]:
         return _all_of(test for each in self.mappings for tests in each.kinds.values() for test in tests)
+
+
+class ToldKind(NamedTuple):
+    """Which kind a span is, and how such spans are read."""
+
+    kind: str
+    says: Convention
+    """All conventions as one, led by the one that told the kind."""
+    told_by: str = ""
+    """That one, as `name@revision`; empty where none did."""
 
 
 class Narrowing:

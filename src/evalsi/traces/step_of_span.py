@@ -8,7 +8,6 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -17,12 +16,12 @@ import msgspec
 from evalsi.core.content import text_of
 from evalsi.judges.prices import PriceTable
 from evalsi.schema import Content, Message, Messages, Step, StepType, Usage
-from evalsi.traces.conversation import conversation_of
+from evalsi.traces.conversation import conversation_of, plain_turns
 from evalsi.traces.json_in_text import decoded, is_cut_json
 from evalsi.traces.mapping import Mapping, Source, UsageSources
 from evalsi.traces.source_reading import SpanInTrace, first_value, matches, value_of
-from evalsi.traces.span import Span
-from evalsi.traces.span_conventions import SpanConventions
+from evalsi.traces.span import STATUS_ERROR, Span
+from evalsi.traces.span_conventions import SpanConventions, ToldKind
 from evalsi.traces.tool_result import unwrapped_result
 
 _TYPES = {
@@ -36,10 +35,8 @@ _TYPES = {
     "user": StepType.USER,
     "generic": StepType.GENERIC,
 }
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _MAX_TOKENS = 2**53
-_NS_OF_EXACT_FLOATS = 4 * 10**18
-"""Until 2096 a float holds seconds since 1970 to less than half a microsecond."""
 _MOST_KNOWN = 512
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,30})?")
 _MOST_USD = 10_000.0
@@ -57,41 +54,6 @@ SAME_CALL_AS = "evalsi.same_call_as"
 """Attribute of a step that records the same call of a model or tool as another step, which it names and which counts."""
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """Reads one span: of the sources of a field the first that has a value."""
-
-    at: SpanInTrace
-
-    def first(self, sources: Sequence[Source]) -> Any:
-        return first_value(sources, self.at) if sources else None
-
-    def messages(self, sources: Sequence[Source], role: str) -> list[Message]:
-        """The first conversation that can be read: a source may hold something that is none."""
-        for source in sources:
-            value = value_of(source, self.at)
-            read = conversation_of(value, role) if value is not None else ()
-            if read:
-                return read
-        return []
-
-    def talk(self, sources: Sequence[Source], role: str) -> list[Message]:
-        """The first value that is a conversation through and through, where it might be anything else."""
-        if not sources:
-            return []
-        value = decoded(first_value(sources, self.at))
-        return conversation_of(value, role) if _is_conversation(value) else []
-
-    def text(self, sources: Sequence[Source]) -> str:
-        if not sources:
-            return ""
-        value = first_value(sources, self.at)
-        return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
-
-    def count(self, sources: Sequence[Source]) -> int | None:
-        return count_of(first_value(sources, self.at)) if sources else None
-
-
 def step_of_span(at: SpanInTrace, conventions: SpanConventions, prices: PriceTable) -> Step:
     """The step.
 
@@ -100,30 +62,28 @@ def step_of_span(at: SpanInTrace, conventions: SpanConventions, prices: PriceTab
         conventions: Those that may apply.
         prices: What tokens cost; a model that is not in it costs an unknown amount, never 0.
     """
-    kind, place = _kind(at.span, conventions)
-    told_by = conventions.mappings[place] if place is not None else None
-    says = conventions.led_by(place or 0)
-    reader = _Reader(at)
     span = at.span
+    kind, says, told_by = _kind(span, conventions)
     flags = _flags(span, conventions)
-    added: dict[str, Any] = {MAPPING: f"{told_by.name}@{told_by.revision}"} if told_by else {}
+    added: dict[str, Any] = {MAPPING: told_by} if told_by else {}
     usage: Usage | None = None
     told = ""
     match kind:
         case "llm" | "embedding":
-            name, given, said, usage = _llm(reader, says, prices, added, flags)
+            name, given, said, usage = _llm(at, says, prices, added, flags)
         case "tool":
-            name, given, said, told = _tool(reader, says, added)
+            name, given, said, told = _tool(at, says, added)
         case "retrieval":
-            name, given, said = "", content_of(reader.first(says.retrieval.query)), _passages(reader, says)
-            said = said or content_of(reader.first(says.values.output))
+            name, given, said = "", content_of(first_value(says.retrieval.query, at)), _passages(at, says)
+            said = said or content_of(first_value(says.values.output, at))
         case _:
-            name = reader.text({"agent": says.agent.name, "handoff": says.agent.handed_to}.get(kind, []))
-            given = content_of(reader.first(says.values.input), "user")
-            said = content_of(reader.first(says.values.output), "assistant")
+            name = _text({"agent": says.agent.name, "handoff": says.agent.handed_to}.get(kind, []), at)
+            given = _content(says.values.input, at, "user")
+            said = _content(says.values.output, at, "assistant")
     if flags:
         added[FLAGS] = flags
-    start, end = span.start_ns, max(span.start_ns, span.end_ns)
+    start, end = span.start_ns, span.end_ns
+    ended = max(start, end) if end else 0
     return Step(
         span_id=span.span_id,
         parent_span_id=span.parent_span_id,
@@ -132,11 +92,12 @@ def step_of_span(at: SpanInTrace, conventions: SpanConventions, prices: PriceTab
         input=given,
         output=said,
         start_time=moment(start),
-        end_time=moment(end) if span.end_ns else None,
+        end_time=moment(ended),
         usage=usage,
-        error=_error(span, told) or (_refusal(span) if kind in ("llm", "tool") else ""),
+        error=(_failure(span, told) if span.status_code == STATUS_ERROR else told)
+        or (_refusal(span.attributes) if kind in ("llm", "tool") else ""),
         attributes={**span.attributes, **added},
-        duration=(end - start) / 1e9 if start and span.end_ns else None,
+        duration=(ended - start) / 1e9 if start and end else None,
     )
 
 
@@ -167,84 +128,119 @@ def said(messages: list[Message]) -> Content:
 
 def moment(nanoseconds: int) -> datetime | None:
     """Nanoseconds since 1970 as a moment, to the microsecond; None for 0 or a year beyond 9999."""
-    if nanoseconds <= 0:
-        return None
-    if nanoseconds < _NS_OF_EXACT_FLOATS:  # in half the time
-        return datetime.fromtimestamp(nanoseconds // 1000 / 1e6, UTC)
     try:
-        return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
+        return _EPOCH + nanoseconds // 1000 * _MICROSECOND if nanoseconds > 0 else None
     except OverflowError:
         return None
 
 
 def count_of(value: Any) -> int | None:
     """A count of tokens, also one written as text or as 12.0; None for what is none."""
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 16:
+    is_whole = isinstance(value, float) and value.is_integer()
+    if is_whole or (isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 16):
         value = int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_TOKENS:
-        return value
-    return None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_TOKENS else None
 
 
-def _kind(span: Span, conventions: SpanConventions) -> tuple[str, int | None]:
-    """The kind, and the place of the mapping that told it. An app's spans have few kinds, which are told once each."""
+def _kind(span: Span, conventions: SpanConventions) -> ToldKind:
+    """The kind, and the mapping that told it. An app's spans have few kinds, which are told once each."""
     known = conventions.told_kinds
-    names = (span.name, span.scope_name) if conventions.kinds_ask_names else ()
-    asked = (*names, *map(span.attributes.get, conventions.kinds_ask))
+    asked = tuple(map(span.attributes.get, conventions.kinds_ask))
+    if conventions.kinds_ask_names:
+        asked = (span.name, span.scope_name, *asked)
     try:
         found = known.get(asked)
     except TypeError:  # a list, say
-        return _told_kind(span, conventions.mappings)
+        return _told_kind(span, conventions)
     if found is None:
-        found = _told_kind(span, conventions.mappings)
+        found = _told_kind(span, conventions)
         if len(known) >= _MOST_KNOWN:
             known.clear()
         known[asked] = found
     return found
 
 
-def _told_kind(span: Span, mappings: Sequence[Mapping]) -> tuple[str, int | None]:
-    for place, mapping in enumerate(mappings):
+def _told_kind(span: Span, conventions: SpanConventions) -> ToldKind:
+    for place, mapping in enumerate(conventions.mappings):
         for kind, selectors in mapping.kinds.items():
             for selector in selectors:
                 if matches(selector, span):
-                    return kind, place
-    return "generic", None
+                    return ToldKind(kind, conventions.led_by(place), f"{mapping.name}@{mapping.revision}")
+    return ToldKind("generic", conventions.whole)
+
+
+def _text(sources: Sequence[Source], at: SpanInTrace) -> str:
+    """The first value, as text."""
+    value = first_value(sources, at)
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _count(sources: Sequence[Source], at: SpanInTrace) -> int | None:
+    """The first value, as a count of tokens."""
+    return count_of(first_value(sources, at))
+
+
+def _content(sources: Sequence[Source], at: SpanInTrace, role: str) -> Content | None:
+    """The first value, as content; `role` as for `content_of`."""
+    if not sources:
+        return None
+    turns = plain_turns(at.span.attributes.get(sources[0].whole_attr or ""))
+    return said(turns) if turns else content_of(first_value(sources, at), role)
+
+
+def _messages(sources: Sequence[Source], at: SpanInTrace, role: str) -> list[Message]:
+    """The first conversation that can be read: a source may hold something that is none."""
+    for source in sources:
+        turns = plain_turns(at.span.attributes.get(source.whole_attr or ""))
+        if turns:
+            return turns
+        value = value_of(source, at)
+        read = conversation_of(value, role) if value is not None else ()
+        if read:
+            return read
+    return []
+
+
+def _talk(sources: Sequence[Source], at: SpanInTrace, role: str) -> list[Message]:
+    """The first value that is a conversation through and through, where it might be anything else."""
+    if not sources:
+        return []
+    value = decoded(first_value(sources, at))
+    return conversation_of(value, role) if _is_conversation(value) else []
 
 
 def _llm(
-    reader: _Reader, says: Mapping, prices: PriceTable, added: dict[str, Any], flags: list[str]
+    at: SpanInTrace, says: Mapping, prices: PriceTable, added: dict[str, Any], flags: list[str]
 ) -> tuple[str, Content | None, Content | None, Usage | None]:
-    model = reader.text(says.llm.model)
-    response_model = reader.text(says.llm.response_model)
-    response_id = reader.text(says.llm.response_id)
+    llm, values = says.llm, says.values
+    model = _text(llm.model, at) if llm.model else ""
+    response_model = _text(llm.response_model, at) if llm.response_model else ""
+    response_id = _text(llm.response_id, at) if llm.response_id else ""
     if model or response_model:
         added[MODEL] = model or response_model
     if response_id:
         added[RESPONSE_ID] = response_id
-    asked = reader.messages(says.llm.input_messages, "user") or reader.talk(says.values.input, "user")
-    plain = None if asked else content_of(reader.first(says.values.input))
-    system = conversation_of(reader.first(says.llm.system), "system") if says.llm.system else []
+    asked = _messages(llm.input_messages, at, "user") or _talk(values.input, at, "user")
+    plain = None if asked else content_of(first_value(values.input, at))
+    system = conversation_of(first_value(llm.system, at), "system") if llm.system else []
     if system and plain is not None:
         asked = [Message(role="user", content=text_of(plain))]
     if system and not any(message.role == "system" for message in asked):
         asked = [*(Message(role="system", content=message.content) for message in system), *asked]
-    answered = reader.messages(says.llm.output_messages, "assistant")
-    if not answered and not reader.at.span.is_error:
-        answered = reader.talk(says.values.output, "assistant")
-    if says.llm.output_tool_calls and not any(message.tool_calls for message in answered):
-        answered = _with_calls(answered, _calls_apart(reader, says))
-    usage, odd = _usage(reader, says.llm.usage, prices, response_model, model)
+    answered = _messages(llm.output_messages, at, "assistant")
+    if not answered and not at.span.is_error:
+        answered = _talk(values.output, at, "assistant")
+    if llm.output_tool_calls and not any(message.tool_calls for message in answered):
+        answered = _with_calls(answered, _calls_apart(at, says))
+    usage, odd = _usage(at, llm.usage, prices, response_model, model)
     flags += odd
     given = Content(messages=Messages(messages=asked)) if asked else plain
-    return model or response_model, given, said(answered) if answered else _unread_output(reader, says), usage
+    return model or response_model, given, said(answered) if answered else _unread_output(at, says), usage
 
 
-def _calls_apart(reader: _Reader, says: Mapping) -> list[Message]:
+def _calls_apart(at: SpanInTrace, says: Mapping) -> list[Message]:
     """The messages of calls that stand beside the answer: a list of calls, or messages that hold them."""
-    value: Any = decoded(reader.first(says.llm.output_tool_calls))
+    value: Any = decoded(first_value(says.llm.output_tool_calls, at))
     if not isinstance(value, list):
         return []
     items = cast("list[Any]", value)
@@ -263,29 +259,38 @@ def _with_calls(answered: list[Message], called: list[Message]) -> list[Message]
     return [Message(role="assistant", content=text, tool_calls=[call for each in called for call in each.tool_calls])]
 
 
-def _unread_output(reader: _Reader, says: Mapping) -> Content | None:
+def _unread_output(at: SpanInTrace, says: Mapping) -> Content | None:
     """What a model call gave where its messages cannot be read; nothing for a call that failed."""
-    return None if reader.at.span.is_error else content_of(reader.first(says.values.output))
+    return None if at.span.is_error else content_of(first_value(says.values.output, at))
 
 
-def _usage(reader: _Reader, says: UsageSources, prices: PriceTable, *models: str) -> tuple[Usage | None, list[str]]:
+def _usage(at: SpanInTrace, says: UsageSources, prices: PriceTable, *models: str) -> tuple[Usage | None, list[str]]:
     """Tokens and cost. `input_tokens` includes cached ones; a sender that counts them apart is found out where it can be."""
     flags: list[str] = []
-    prompt, completion = reader.count(says.prompt), reader.count(says.completion)
-    reasoning = reader.count(says.reasoning)
-    cached, written = reader.count(says.cached), reader.count(says.cache_write)
+    # Most say little, and to look whether there is a source takes a tenth of a call.
+    prompt = _count(says.prompt, at) if says.prompt else None
+    completion = _count(says.completion, at) if says.completion else None
+    reasoning = _count(says.reasoning, at) if says.reasoning else None
+    cached = _count(says.cached, at) if says.cached else None
+    written = _count(says.cache_write, at) if says.cache_write else None
     apart = (cached or 0) + (written or 0)
-    uncached = reader.count(says.uncached) if prompt is None else None
+    uncached = _count(says.uncached, at) if says.uncached and prompt is None else None
     if uncached is not None:
         prompt = uncached + apart
     elif prompt is not None and apart > prompt:
         prompt += apart
         flags.append("cached tokens counted apart from input tokens")
-    cost = reader.first(says.cost)
+    cost = first_value(says.cost, at) if says.cost else None
     reported: float | None = None
     if isinstance(cost, str) and _DECIMAL.fullmatch(cost):
         cost = float(cost)
-    if isinstance(cost, int | float) and not isinstance(cost, bool) and math.isfinite(cost) and cost >= 0:
+    if (
+        cost is not None
+        and isinstance(cost, int | float)
+        and not isinstance(cost, bool)
+        and math.isfinite(cost)
+        and cost >= 0
+    ):
         if cost <= _MOST_USD and (cost == 0 or cost != (prompt or 0) + (completion or 0)):
             reported = float(cost)
         else:
@@ -302,29 +307,33 @@ def _usage(reader: _Reader, says: UsageSources, prices: PriceTable, *models: str
         requests=1,
         unpriced_requests=0 if reported is not None else 1,
     )
-    known = next((model for model in models if model and prices.find(model) is not None), None)
-    usd = prices.cost(known, usage).usd if known is not None else reported
-    if usd is not None and usd != reported:
-        usage = msgspec.structs.replace(usage, cost_usd=usd, unpriced_requests=0)
+    for model in models:
+        if model and prices.find(model) is not None:
+            usd = prices.cost(model, usage).usd
+            if usd is not None and usd != reported:
+                usage = msgspec.structs.replace(usage, cost_usd=usd, unpriced_requests=0)
+            break
     return usage, flags
 
 
-def _tool(reader: _Reader, says: Mapping, added: dict[str, Any]) -> tuple[str, Content | None, Content | None, str]:
-    call_id = reader.text(says.tool.call_id)
+def _tool(at: SpanInTrace, says: Mapping, added: dict[str, Any]) -> tuple[str, Content | None, Content | None, str]:
+    tool = says.tool
+    call_id = _text(tool.call_id, at) if tool.call_id else ""
     if call_id:
         added[TOOL_CALL_ID] = call_id
-    result = unwrapped_result(reader.first(says.tool.result))
+    result = unwrapped_result(first_value(tool.result, at))
     if result.call_id:
         added.setdefault(TOOL_CALL_ID, result.call_id)
-    told = reader.text(says.tool.error) or (str(result.value) if result.is_error else "")
-    return reader.text(says.tool.name), content_of(_arguments(reader, says)), content_of(result.value), told
+    told = (_text(tool.error, at) if tool.error else "") or (str(result.value) if result.is_error else "")
+    given = content_of(_arguments(at, says)) if tool.arguments else None
+    return _text(tool.name, at), given, content_of(result.value), told
 
 
-def _arguments(reader: _Reader, says: Mapping) -> Any:
+def _arguments(at: SpanInTrace, says: Mapping) -> Any:
     """The first value that can be what a tool was called with: an object where there is one, and never a schema of it."""
     found: Any = None
     for source in says.tool.arguments:
-        value = _by_name(decoded(first_value([source], reader.at)))
+        value = _by_name(decoded(value_of(source, at)))
         if isinstance(value, dict) and not _is_schema(cast("dict[str, Any]", value)):
             return cast("Any", value)
         found = value if found is None and not isinstance(value, dict) else found
@@ -349,9 +358,9 @@ def _by_name(arguments: Any) -> Any:
     return cast("Any", arguments)
 
 
-def _passages(reader: _Reader, says: Mapping) -> Content | None:
+def _passages(at: SpanInTrace, says: Mapping) -> Content | None:
     """The documents that a search gave, in their order."""
-    documents: Any = reader.first(says.retrieval.documents)
+    documents: Any = first_value(says.retrieval.documents, at)
     if isinstance(documents, dict):
         inner = cast("dict[str, Any]", documents)
         documents = next(
@@ -374,10 +383,8 @@ def _passage(item: Any) -> Any:
     return {**({"content": content} if content is not None else {}), **rest}
 
 
-def _error(span: Span, told: str) -> str:
-    """Why the step failed; empty when it did not. `told`: what a tool gave as its error."""
-    if not span.is_error:
-        return told
+def _failure(span: Span, told: str) -> str:
+    """Why a span that failed did. `told`: what a tool gave as its error."""
     thrown = [event.attributes for event in span.events if event.name == "exception"]
     kind = span.attributes.get("error.type", thrown[-1].get("exception.type") if thrown else None)
     message = span.status_message or (thrown[-1].get("exception.message") if thrown else None)
@@ -385,9 +392,9 @@ def _error(span: Span, told: str) -> str:
     return ": ".join(dict.fromkeys(parts)) or "the span ended in an error"
 
 
-def _refusal(span: Span) -> str:
+def _refusal(attributes: dict[str, Any]) -> str:
     """What a gateway tells of a call that was refused, whose span it does not mark as failed."""
-    status = span.attributes.get("http.status", span.attributes.get("http.response.status_code"))
+    status = attributes.get("http.status", attributes.get("http.response.status_code"))
     return f"HTTP status {status}" if isinstance(status, int) and 400 <= status < 600 else ""
 
 

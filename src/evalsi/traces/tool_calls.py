@@ -14,6 +14,7 @@ from evalsi.traces.json_in_text import decoded
 from evalsi.traces.step_of_span import TOOL_CALL_ID
 
 ABSENT: Any = msgspec.UNSET
+_LLM, _TOOL = StepType.LLM, StepType.TOOL  # as members of their class they are found in ten times as long
 _MOST_WAITING = 100
 """Calls without an id that are compared by their arguments before the oldest is taken."""
 
@@ -43,20 +44,19 @@ class MadeCall(msgspec.Struct, frozen=True, kw_only=True):
 def tool_calls_of(trajectory: Trajectory) -> list[MadeCall]:
     """The calls, in the order they were made."""
     found = _Calls()
-    results: dict[str, Message] = {}
     for place, step in enumerate(trajectory.steps):
-        for message in _messages(step.input):
-            if message.role == "tool" and message.tool_call_id:
-                results.setdefault(message.tool_call_id, message)
-        if step.type is StepType.TOOL:
+        if step.type is _TOOL:
             found.ran(_of_step(step, place))
-        elif step.type is StepType.LLM:
+        elif step.type is _LLM:
             for message in _messages(step.output):
                 for call in message.tool_calls:
                     found.asked(
                         MadeCall(id=call.id, name=call.name, arguments=arguments_of(call.arguments), step=place)
                     )
-    return [_with_result(call, results) for call in found.calls]
+    if any(_lacks_result(call) for call in found.calls):
+        results = _told_results(trajectory)
+        return [_with_result(call, results) for call in found.calls]
+    return found.calls
 
 
 def arguments_of(written: Any) -> Any:
@@ -70,13 +70,12 @@ def arguments_of(written: Any) -> Any:
 
 
 def _of_step(step: Step, place: int) -> MadeCall:
-    given = _value(step.input)
     call_id = step.attributes.get(TOOL_CALL_ID, "")
     return MadeCall(
         id=call_id if isinstance(call_id, str) else "",
         name=step.name,
-        arguments=arguments_of(given),
-        result=_value(step.output),
+        arguments=ABSENT if step.input is None else arguments_of(_value(step.input)),
+        result=ABSENT if step.output is None else _value(step.output),
         error=step.error,
         step=place,
         ran_by=place,
@@ -104,7 +103,7 @@ class _Calls:
     def ran(self, ran: MadeCall) -> None:
         """Joins what ran to the call that asked for it; adds it where none did."""
         place = self._by_id.get(ran.id) if ran.id else None
-        if place is None:
+        if place is None and self._waiting:
             place = self._likeliest(ran)
         if place is None:
             if ran.id:
@@ -132,20 +131,30 @@ class _Calls:
         return next(same, waiting[0] if waiting else None)
 
 
+def _lacks_result(call: MadeCall) -> bool:
+    return call.result is ABSENT and bool(call.id)
+
+
+def _told_results(trajectory: Trajectory) -> dict[str, Message]:
+    """What models were told that tools gave, by the id of the call."""
+    results: dict[str, Message] = {}
+    for step in trajectory.steps:
+        for message in _messages(step.input):
+            if message.role == "tool" and message.tool_call_id:
+                results.setdefault(message.tool_call_id, message)
+    return results
+
+
 def _with_result(call: MadeCall, results: dict[str, Message]) -> MadeCall:
-    message = results.get(call.id) if call.id else None
-    if call.result is not ABSENT or message is None:
-        return call
-    return msgspec.structs.replace(call, result=decoded(message.content))
+    message = results.get(call.id) if _lacks_result(call) else None
+    return call if message is None else msgspec.structs.replace(call, result=decoded(message.content))
 
 
 def _messages(content: Content | None) -> list[Message]:
     return content.messages.messages if content is not None and content.messages is not None else []
 
 
-def _value(content: Content | None) -> Any:
-    if content is None:
-        return ABSENT
+def _value(content: Content) -> Any:
     if content.json is not ABSENT:
         return content.json
     return decoded(text_of(content))

@@ -4,14 +4,16 @@ Its own module because the wrappings are no conversations: an evaluator compares
 whichever framework ran it. A result that is wrapped in nothing known stays as it is.
 """
 
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
+
+import msgspec
 
 from evalsi.traces.json_in_text import decoded
 
 _LLAMA_INDEX = {"tool_name", "raw_output", "is_error"}
 
 
-class ToolResult(NamedTuple):
+class ToolResult(msgspec.Struct, frozen=True):
     """A result without its wrapping, and what the wrapping told."""
 
     value: Any

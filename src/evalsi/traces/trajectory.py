@@ -7,7 +7,9 @@ are kept and flagged.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from itertools import islice, takewhile
+from operator import attrgetter
+from typing import Any
 
 import msgspec
 
@@ -19,6 +21,16 @@ from evalsi.traces.span import Span
 from evalsi.traces.span_conventions import SpanConventions
 from evalsi.traces.step_of_span import FLAGS, MODEL, RESPONSE_ID, SAME_CALL_AS, step_of_span
 
+_LLM, _GENERIC = StepType.LLM, StepType.GENERIC  # as members of their class they are found in ten times as long
+_ADDED_UP = (
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "cached_input_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+    "requests",
+)
 _MAX_DEPTH = 1000
 _MOST_ABOVE = 64
 """Spans above a span that are asked for what it does not say itself."""
@@ -69,7 +81,7 @@ def trajectory_of_spans(spans: Sequence[Span], tracing: Tracing) -> Trajectory:
     return trajectory_of(read, tracing.prices)
 
 
-class ReadSpan(NamedTuple):
+class ReadSpan(msgspec.Struct, frozen=True):
     """A span and the conventions that it may follow, which are looked up once."""
 
     span: Span
@@ -79,13 +91,15 @@ class ReadSpan(NamedTuple):
 def trajectory_of(read: Sequence[ReadSpan], prices: PriceTable) -> Trajectory:
     """The trajectory of the spans of one trace, at least one, each of them once."""
     tree = _tree(read)
+    all_flags, parents = tree.flags, tree.parents
     steps: list[Step] = []
-    for span, conventions in tree.ordered:
-        clean = redacted(span, conventions.redactions)
+    for each in tree.ordered:
+        span, conventions = each.span, each.conventions
+        clean = redacted(span, conventions.redactions) if conventions.redactions else span
         at = tree.place(clean) if conventions.looks_around else SpanInTrace(clean)
-        flags = tree.flags.get(span.span_id, ())
         step = step_of_span(at, conventions, prices)
-        parent = tree.parents.get(span.span_id, "")
+        flags = all_flags.get(step.span_id, ())
+        parent = parents.get(step.span_id, "")
         if flags or parent != step.parent_span_id:
             known = step.attributes.get(FLAGS, [])
             added = {FLAGS: [*known, *flags]} if flags else {}
@@ -108,22 +122,19 @@ def total_usage(steps: Iterable[Step]) -> Usage | None:
     measured = [step.usage for step in steps if step.usage is not None]
     if not measured:
         return None
-
-    def total(field: str) -> int | None:
-        known: list[int] = [value for usage in measured if (value := getattr(usage, field)) is not None]
-        return sum(known) if known else None
-
-    costs = [usage.cost_usd for usage in measured if usage.cost_usd is not None]
+    sums = map(_sum, zip(*map(attrgetter(*_ADDED_UP), measured), strict=True))
     return Usage(
-        input_tokens=total("input_tokens"),
-        output_tokens=total("output_tokens"),
-        cost_usd=sum(costs) if costs else None,
-        cached_input_tokens=total("cached_input_tokens"),
-        cache_write_tokens=total("cache_write_tokens"),
-        reasoning_tokens=total("reasoning_tokens"),
-        requests=total("requests"),
-        unpriced_requests=sum(usage.unpriced_requests for usage in measured),
+        **dict(zip(_ADDED_UP, sums, strict=True)),
+        unpriced_requests=sum([usage.unpriced_requests for usage in measured]),
     )
+
+
+def _sum(values: Sequence[Any]) -> Any:
+    """The sum of what is known; None where nothing is."""
+    unknown = values.count(None)
+    if unknown == len(values):
+        return None
+    return sum([value for value in values if value is not None] if unknown else values)
 
 
 @dataclass(frozen=True)
@@ -152,11 +163,12 @@ class _Tree:
 
 
 def _tree(read: Sequence[ReadSpan]) -> _Tree:
-    every = {span.span_id: span for span, _ in read}
-    steps = [each for each in read if _is_step(*each)]
-    kept = {span.span_id for span, _ in steps}
+    every = {each.span.span_id: each.span for each in read}
+    ordered = sorted(
+        (each for each in read if not each.conventions.leaves_out or _is_step(each)),
+        key=attrgetter("span.start_ns", "span.span_id"),
+    )
     flags: dict[str, list[str]] = {}
-    ordered = sorted(steps, key=lambda each: (each.span.start_ns, each.span.span_id))
     parents = {name: span.parent_span_id for name, span in every.items() if span.parent_span_id}
     for name in _cut_circles(parents):
         flags.setdefault(name, []).append("it is above itself")
@@ -164,15 +176,16 @@ def _tree(read: Sequence[ReadSpan]) -> _Tree:
     for name in orphans:
         del parents[name]
         flags.setdefault(name, []).append("its parent is missing")
-    if len(kept) < len(every):
-        _skip_excluded(parents, every, kept)
-    root = next((s for s, _ in ordered if s.span_id not in parents and s.span_id not in orphans), None)
+    if len(ordered) < len(every):
+        _skip_excluded(parents, every, {each.span.span_id for each in ordered})
+    steps = [each.span for each in ordered]
+    root = next((span for span in steps if span.span_id not in parents and span.span_id not in orphans), None)
     if root is not None:
-        for span, _ in ordered:
+        for span in steps if orphans else ():
             if span.span_id in orphans and span.span_id not in parents:
                 parents[span.span_id] = root.span_id
-            if span.start_ns < root.start_ns:
-                flags.setdefault(span.span_id, []).append("started before its root")
+        for span in takewhile(lambda span: span.start_ns < root.start_ns, steps):
+            flags.setdefault(span.span_id, []).append("started before its root")
     return _Tree(every, ordered, parents, flags)
 
 
@@ -180,8 +193,8 @@ def _cut_circles(parents: dict[str, str]) -> list[str]:
     """Takes from each circle of parents, in place, the one link that the smallest id of the circle has; those ids."""
     cut: list[str] = []
     done: set[str] = set()
-    for start in list(parents):
-        if parents.get(start) not in parents:  # its parent is a root: most are
+    for start in [name for name, parent in parents.items() if parent in parents]:  # of most the parent is a root
+        if parents.get(start) not in parents:
             continue
         way: dict[str, None] = {}
         at = start
@@ -215,9 +228,9 @@ def _skip_excluded(parents: dict[str, str], every: Mapping[str, Span], kept: set
 
 def _roots(parents: Mapping[str, str], ordered: Sequence[ReadSpan]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for span, _ in ordered:
+    for each in ordered:
         way: list[str] = []
-        at = span.span_id
+        at = each.span.span_id
         while at in parents and at not in found:
             way.append(at)
             at = parents[at]
@@ -227,8 +240,9 @@ def _roots(parents: Mapping[str, str], ordered: Sequence[ReadSpan]) -> dict[str,
     return found
 
 
-def _is_step(span: Span, conventions: SpanConventions) -> bool:
-    for mapping in conventions.mappings if conventions.leaves_out else ():
+def _is_step(read: ReadSpan) -> bool:
+    span = read.span
+    for mapping in read.conventions.mappings:
         if any(matches(selector, span) for selector in mapping.exclude_spans):
             return False
         if mapping.include_spans and not any(matches(selector, span) for selector in mapping.include_spans):
@@ -238,16 +252,16 @@ def _is_step(span: Span, conventions: SpanConventions) -> bool:
 
 def _session_id(tree: _Tree) -> str:
     """The first session that a span names, from the root on; then the resource's."""
-    ordered = sorted(tree.ordered, key=lambda each: each.span.span_id in tree.parents)
-    for span, conventions in ordered:
-        sources = conventions.whole.session_id
-        value = first_value(sources, tree.place(span)) if sources else None
+    naming = [each for each in tree.ordered if each.conventions.whole.session_id]
+    for each in sorted(naming, key=lambda each: each.span.span_id in tree.parents):
+        value = first_value(each.conventions.whole.session_id, tree.place(each.span))
         if value is not None:
             return str(value)
-    for span, _ in ordered[:1]:
+    roots = (each.span for each in tree.ordered if each.span.span_id not in tree.parents)
+    for root in islice(roots, 1):
         for key in ("session.id", "gen_ai.conversation.id"):
-            if isinstance(span.resource.get(key), str):
-                return span.resource[key]
+            if isinstance(root.resource.get(key), str):
+                return root.resource[key]
     return ""
 
 
@@ -258,8 +272,10 @@ def _each_call_once(steps: list[Step]) -> list[Step]:
     and takes over what only the other measured. Around several it is their sum. Two steps with the same response id are
     the same call wherever they stand.
     """
+    asking = [place for place, step in enumerate(steps) if step.type is _LLM]
+    if not asking:
+        return steps
     places = {step.span_id: place for place, step in enumerate(steps)}
-    asking = [place for place, step in enumerate(steps) if step.type is StepType.LLM]
     inner: dict[int, list[int]] = {}
     for place in asking:
         outer = _model_step_above(place, steps, places)
@@ -273,14 +289,14 @@ def _each_call_once(steps: list[Step]) -> list[Step]:
         else:
             changed[outer] = _stripped(changed[outer], "")
     first: dict[str, int] = {}
-    for place in asking:
-        response_id = changed[place].attributes.get(RESPONSE_ID)
-        if changed[place].type is not StepType.LLM or not isinstance(response_id, str) or not response_id:
+    for place in [place for place in asking if RESPONSE_ID in changed[place].attributes]:
+        response_id = changed[place].attributes[RESPONSE_ID]
+        if changed[place].type is not _LLM or not isinstance(response_id, str) or not response_id:
             continue
         known = first.setdefault(response_id, place)
         if known != place:
             _join(changed, known, place)
-            first[response_id] = known if changed[known].type is StepType.LLM else place
+            first[response_id] = known if changed[known].type is _LLM else place
     return changed
 
 
@@ -288,14 +304,12 @@ def _model_step_above(place: int, steps: Sequence[Step], places: Mapping[str, in
     """The nearest model step above, with nothing between that is a step of its own: a tool or an agent may ask anew."""
     at = steps[place].parent_span_id
     for _ in range(_MAX_DEPTH):
-        if not at or at not in places:
+        above = places.get(at)
+        if above is None or steps[above].type is _LLM:
+            return above
+        if steps[above].type is not _GENERIC:
             return None
-        step = steps[places[at]]
-        if step.type is StepType.LLM:
-            return places[at]
-        if step.type is not StepType.GENERIC:
-            return None
-        at = step.parent_span_id
+        at = steps[above].parent_span_id
     return None
 
 
@@ -330,7 +344,7 @@ def _shown(step: Step) -> int:
 
 def _stripped(step: Step, same_as: str) -> Step:
     added = {SAME_CALL_AS: same_as} if same_as else {}
-    return msgspec.structs.replace(step, type=StepType.GENERIC, usage=None, attributes={**step.attributes, **added})
+    return msgspec.structs.replace(step, type=_GENERIC, usage=None, attributes={**step.attributes, **added})
 
 
 def _merged(chosen: Usage | None, rest: Usage | None) -> Usage | None:

@@ -6,7 +6,7 @@ Its own module because live traffic, traces that waited in line and sessions are
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -34,16 +34,15 @@ class ReadyPolicy:
     """One per stage."""
 
 
-@dataclass
-class Verdict:
+class Verdict(msgspec.Struct):
     """What a policy found about one subject."""
 
-    results: list[EvaluationResult] = field(default_factory=list[EvaluationResult])
-    values: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    results: list[EvaluationResult] = []
+    values: dict[str, list[float]] = {}
     """By metric."""
-    skipped: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    skipped: dict[str, list[str]] = {}
     """Reasons by metric, one for each evaluation that was skipped."""
-    errors: list[str] = field(default_factory=list[str])
+    errors: list[str] = []
     """Metrics whose evaluation went wrong."""
     cancelled: str = ""
     """Why something was not asked, such as a budget; empty when all was."""
@@ -56,6 +55,8 @@ class Verdict:
 
 async def shown_to(checked: CheckedPolicy, records: Sequence[Sequence[Record]]) -> list[list[Record]]:
     """Records of subjects as the policy's view shows them; in a thread, where that may take long."""
+    if not checked.view:
+        return [list(some) for some in records]
 
     def show() -> list[list[Record]]:
         return [seen_through(checked.view, some) for some in records]
@@ -88,15 +89,15 @@ async def run_cascade(
             for start in range(0, len(records), BATCH_RECORDS)
         )
         async for graded in evaluation.grade(batches):
+            found = [verdicts[owner] for owner in owners[graded.first_row : graded.first_row + len(graded.records)]]
             for columns in graded.columns:
-                for row, record in enumerate(graded.records):
-                    _note(verdicts[owners[graded.first_row + row]], columns, row, record, checked.scope)
+                _note(found, columns, graded.records, checked.scope)
         if checked.scope is PolicyScope.SESSION and evaluation.observes:
             # One row per session, in the order in which sessions first appeared, which is that of the subjects.
             sessions = [place for place in going if shown[place]]
             for columns in await evaluation.finish():
-                for row, place in enumerate(sessions):
-                    _note(verdicts[place], columns, row, shown[place][0], checked.scope)
+                first = [shown[place][0] for place in sessions]
+                _note([verdicts[place] for place in sessions], columns, first, checked.scope)
     return verdicts
 
 
@@ -109,25 +110,33 @@ def _facts(verdict: Verdict, subject: Subject) -> dict[str, Any]:
     return facts_of_scores(verdict.scores, subject.facts)
 
 
-def _note(verdict: Verdict, columns: EvaluatorColumns, row: int, record: Record, scope: PolicyScope) -> None:
-    found = result(columns, row, record.id)
-    if scope is PolicyScope.SPAN and record.trajectory is not None and record.trajectory.steps:
-        found = msgspec.structs.replace(found, span_id=record.trajectory.steps[0].span_id)
-    code = columns.outcomes[row]
-    numeric = [column for column in columns.columns.values() if column.kind in ("number", "passed")]
-    metrics = [columns.metric(column.output) for column in numeric] or [columns.evaluator]
-    if code == SCORED:
-        for column in numeric:
-            value = column.values[row]
-            if value == value:
-                verdict.values.setdefault(columns.metric(column.output), []).append(value)
-    elif code == SKIPPED:
-        if found.reason in _CONTENT_REASONS and record.input is None and record.output is None:
-            found = msgspec.structs.replace(found, reason=NO_CONTENT)
-        for metric in metrics:
-            verdict.skipped.setdefault(metric, []).append(found.reason)
-    elif code == ERROR:
-        verdict.errors += metrics
-    elif code == CANCELLED:
-        verdict.cancelled = verdict.cancelled or found.reason
-    verdict.results.append(found)
+def _note(
+    verdicts: Sequence[Verdict], columns: EvaluatorColumns, records: Sequence[Record], scope: PolicyScope
+) -> None:
+    """Adds each row of an evaluator to its verdict."""
+    numeric = [
+        (columns.metric(column.output), column.values)
+        for column in columns.columns.values()
+        if column.kind in ("number", "passed")
+    ]
+    metrics = [metric for metric, _ in numeric] or [columns.evaluator]
+    for row, (verdict, record) in enumerate(zip(verdicts, records, strict=True)):
+        found = result(columns, row, record.id)
+        if scope is PolicyScope.SPAN and record.trajectory is not None and record.trajectory.steps:
+            found = msgspec.structs.replace(found, span_id=record.trajectory.steps[0].span_id)
+        code = columns.outcomes[row]
+        if code == SCORED:
+            for metric, values in numeric:
+                value = values[row]
+                if value == value:
+                    verdict.values.setdefault(metric, []).append(value)
+        elif code == SKIPPED:
+            if found.reason in _CONTENT_REASONS and record.input is None and record.output is None:
+                found = msgspec.structs.replace(found, reason=NO_CONTENT)
+            for metric in metrics:
+                verdict.skipped.setdefault(metric, []).append(found.reason)
+        elif code == ERROR:
+            verdict.errors += metrics
+        elif code == CANCELLED:
+            verdict.cancelled = verdict.cancelled or found.reason
+        verdict.results.append(found)

@@ -9,7 +9,8 @@ meanwhile, as from one that was stopped for a while, is left to it, marks and tr
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import msgspec
@@ -38,12 +39,13 @@ logger = logging.getLogger(__name__)
 
 DAMAGED_LABEL = "evalsi.damaged"
 """Label of a trace that cannot be read, or not all of it."""
-_BETWEEN_OTHERS = 16
-"""Traces that are read before others have their turn: some milliseconds."""
+_TOGETHER = 16
+"""Traces that are read and graded before others have their turn: some milliseconds. What is graded was read just before, so
+that it is still in the processor's caches, and is let go before the next are read.
+"""
 
 
-@dataclass
-class _Opened:
+class _Opened(msgspec.Struct):
     """A trace that is being completed."""
 
     done: CompletedTrace
@@ -51,7 +53,21 @@ class _Opened:
     subject: Subject
     is_same: bool
     """Whether it has the spans that it had: then only what was said about it is new."""
-    results: list[PolicyResults] = field(default_factory=list[PolicyResults])
+    results: list[PolicyResults] = []
+
+
+@dataclass
+class _Graded:
+    """What was found in the traces of a project, ready to be stored."""
+
+    marks: list[PolicyMark] = field(default_factory=list[PolicyMark])
+    queued: list[TaskKey] = field(default_factory=list[TaskKey])
+    outgoing: list[tuple[OutgoingScores, Sequence[str]]] = field(
+        default_factory=list[tuple[OutgoingScores, Sequence[str]]]
+    )
+    done: list[CompletedTrace] = field(default_factory=list[CompletedTrace])
+    told_later: list[tuple[str, PolicyResults]] = field(default_factory=list[tuple[str, PolicyResults]])
+    """Results for spans that were complete before, by trace: completing once more does not store them."""
 
 
 async def complete_traces(tools: WatchTools, *, limit: int) -> int:
@@ -71,44 +87,55 @@ async def complete_traces(tools: WatchTools, *, limit: int) -> int:
 async def _complete(tools: WatchTools, due: Sequence[DueTrace]) -> None:
     await asyncio.to_thread(tools.book.refresh)
     bodies = await asyncio.to_thread(_bodies, tools, due)
-    by_project: dict[str, list[_Opened]] = {}
+    by_project: dict[str, _Graded] = {}
     aside: list[CompletedTrace] = []
-    for at in range(0, len(due), _BETWEEN_OTHERS):
-        opened, unread = _opened(tools, due[at : at + _BETWEEN_OTHERS], bodies[at : at + _BETWEEN_OTHERS])
-        for each in opened:
-            by_project.setdefault(each.subject.project, []).append(each)
+    failed: set[str] = set()
+    for at in range(0, len(due), _TOGETHER):
+        opened, unread = _opened(tools, due[at : at + _TOGETHER], bodies[at : at + _TOGETHER])
         aside += unread
+        for project in {each.subject.project: None for each in opened if each.subject.project not in failed}:
+            own = [each for each in opened if each.subject.project == project]
+            with _costing_only(project, failed):
+                await _grade(tools, project, own, by_project.setdefault(project, _Graded()))
         await asyncio.sleep(0)
     if aside:
         await asyncio.to_thread(tools.traces.complete, aside, now_ms=tools.now_ms)
-    for project, traces in by_project.items():
-        try:
-            await _finish(tools, project, traces)
-        except StoreError:
-            raise
-        except Exception:
-            logger.exception("traces of project %s could not be completed; they are due again", project)
+    for project, graded in by_project.items():
+        if project not in failed:
+            with _costing_only(project, failed):
+                await _store(tools, project, graded)
 
 
-async def _finish(tools: WatchTools, project: str, traces: Sequence[_Opened]) -> None:
-    settlement = await _grade(tools, project, traces)
+@contextmanager
+def _costing_only(project: str, failed: set[str]) -> Generator[None]:
+    """What goes wrong with a project leaves its traces due again and others alone. Raises: StoreError."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except Exception:
+        logger.exception("traces of project %s could not be completed; they are due again", project)
+        failed.add(project)
+
+
+async def _store(tools: WatchTools, project: str, graded: _Graded) -> None:
+    settlement = Settlement(
+        project=project,
+        marks=graded.marks,
+        queued=graded.queued,
+        outgoing=graded.outgoing,
+        claims={trace.due.trace_id: trace.due.token for trace in graded.done},
+    )
     await asyncio.to_thread(tools.policies.settle, settlement, tools.book.folding(project), now_ms=tools.now_ms)
-    done = [msgspec.structs.replace(each.done, policies=each.results) for each in traces]
-    ours = set(await asyncio.to_thread(tools.traces.complete, done, now_ms=tools.now_ms))
-    for each in traces:
-        # Results for spans that were complete before: completing once more does not store them.
-        for results in each.results if each.is_same and each.done.due.trace_id in ours else ():
-            await asyncio.to_thread(
-                tools.traces.write_results, project, each.subject.name, results, now_ms=tools.now_ms
-            )
+    ours = set(await asyncio.to_thread(tools.traces.complete, graded.done, now_ms=tools.now_ms))
+    for name, results in graded.told_later:
+        if name in ours:
+            await asyncio.to_thread(tools.traces.write_results, project, name, results, now_ms=tools.now_ms)
 
 
-async def _grade(tools: WatchTools, project: str, traces: Sequence[_Opened]) -> Settlement:
-    """What the policies of the project make of the traces; results of quick ones are put beside each."""
-    marks: list[PolicyMark] = []
-    queued: list[TaskKey] = []
-    outgoing: list[tuple[OutgoingScores, Sequence[str]]] = []
-    now_s = tools.clock.monotonic_s()
+async def _grade(tools: WatchTools, project: str, traces: Sequence[_Opened], found: _Graded) -> None:
+    """Adds what the policies of the project make of the traces."""
+    now_s, now_ms = tools.clock.monotonic_s(), tools.now_ms
     for checked in tools.book.policies(project):
         if checked.scope is PolicyScope.SESSION:
             continue
@@ -119,16 +146,16 @@ async def _grade(tools: WatchTools, project: str, traces: Sequence[_Opened]) -> 
         taken: list[tuple[_Opened, PolicyMark]] = []
         for each in concerned:
             version = each.subject.facts["version"]
-            around = tools.book.surroundings(project, name, version, now_s=now_s, now_ms=tools.now_ms)
+            around = tools.book.surroundings(project, name, version, now_s=now_s, now_ms=now_ms)
             mark = drawn(checked, each.subject, around)
             if mark.stage == "sampled":
                 taken.append((each, mark))
             else:
-                marks.append(mark)
+                found.marks.append(mark)
         armed = tools.book.armed(project, name)
         if armed is None or not checked.is_quick:
-            marks += [mark for _, mark in taken]
-            queued += [TaskKey(name, mark.subject) for _, mark in taken]
+            found.marks += [mark for _, mark in taken]
+            found.queued += [TaskKey(name, mark.subject) for _, mark in taken]
             continue
         subjects = [each.subject for each, _ in taken]
         verdicts = await run_cascade(armed.ready, subjects)
@@ -138,11 +165,13 @@ async def _grade(tools: WatchTools, project: str, traces: Sequence[_Opened]) -> 
             each.results.append(results_of(checked, each.subject, verdict, now))
             graded.append(evaluated(mark, checked, each.subject, verdict))
         await promote_cases(tools.promote, checked, project, subjects, graded)
-        marks += graded
-        found = zip(subjects, verdicts, graded, strict=True)
-        outgoing += outgoing_to(tools.sinks_of(checked), checked, found, tools.now_ms)
-    claims = {each.subject.name: each.done.due.token for each in traces}
-    return Settlement(project=project, marks=marks, queued=queued, outgoing=outgoing, claims=claims)
+        found.marks += graded
+        told = zip(subjects, verdicts, graded, strict=True)
+        found.outgoing += outgoing_to(tools.sinks_of(checked), checked, told, now_ms)
+    for each in traces:
+        found.done.append(msgspec.structs.replace(each.done, policies=each.results))
+        if each.is_same:
+            found.told_later += [(each.subject.name, results) for results in each.results]
 
 
 async def _concerned(

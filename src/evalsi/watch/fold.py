@@ -3,6 +3,7 @@
 Its own module because the store must change them inside its own transaction and may not know what they are. Pure.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -144,28 +145,26 @@ class _Heap:
 
 
 def _heaps(marks: Iterable[PolicyMark]) -> dict[BucketKey, _Heap]:
-    heaps: dict[BucketKey, _Heap] = {}
+    heaps: defaultdict[BucketKey, _Heap] = defaultdict(_Heap)
     for mark in marks:
         start_ms = mark.at_ms - mark.at_ms % MINUTE_MS
         if mark.duration_ms is not None:
-            key = BucketKey(mark.policy, DURATION, "", "", start_ms)
-            heaps.setdefault(key, _Heap()).values.append(mark.duration_ms)
+            heaps[BucketKey(mark.policy, DURATION, "", "", start_ms)].values.append(mark.duration_ms)
         if mark.stage != "evaluated":
             continue
         cluster = mark.cluster or alone(mark.subject)
         groups = [("", ""), *list(mark.groups.items())[:MOST_GROUPS]]
         for metric, values in mark.values.items():
+            # Steps of one trace are not independent either.
+            clusters = [cluster] if len(values) == 1 else [cluster.lstrip("\0")] * len(values)
             for field, value in groups:
-                heap = heaps.setdefault(BucketKey(mark.policy, metric, field, value, start_ms), _Heap())
+                heap = heaps[BucketKey(mark.policy, metric, field, value, start_ms)]
                 heap.values += values
-                # Steps of one trace are not independent either.
-                heap.clusters += [cluster if len(values) == 1 else cluster.lstrip("\0")] * len(values)
+                heap.clusters += clusters
         for metric, reasons in mark.skipped.items():
             for field, value in groups:
-                heaps.setdefault(BucketKey(mark.policy, metric, field, value, start_ms), _Heap()).reasons.extend(
-                    reasons
-                )
+                heaps[BucketKey(mark.policy, metric, field, value, start_ms)].reasons += reasons
         for metric in mark.errors:
             for field, value in groups:
-                heaps.setdefault(BucketKey(mark.policy, metric, field, value, start_ms), _Heap()).errors += 1
+                heaps[BucketKey(mark.policy, metric, field, value, start_ms)].errors += 1
     return heaps

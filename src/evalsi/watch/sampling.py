@@ -47,7 +47,7 @@ class Draw:
             subject: Its identifier.
             facts: A value for each of `TRACE_VARIABLES`.
         """
-        if share_of(subject) < self.rate:
+        if self.rate >= 1 or share_of(subject) < self.rate:
             return True
         if ERROR in self.rules and facts["error"]:
             return True

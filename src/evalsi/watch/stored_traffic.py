@@ -5,7 +5,9 @@ alike.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from operator import attrgetter
+
+import msgspec
 
 from evalsi.core.errors import NotFoundError
 from evalsi.ports.policy_store import SESSION_PREFIX
@@ -21,8 +23,8 @@ MOST_TRACES_OF_SESSION = 1_000
 
 def root_resource(spans: Sequence[Span]) -> dict[str, object]:
     """Attributes of whatever sent the root, or else the first span."""
-    first = min(spans, key=lambda span: (bool(span.parent_span_id), span.start_ns))
-    return dict(first.resource)
+    roots = [span for span in spans if not span.parent_span_id]
+    return dict(min(roots or spans, key=attrgetter("start_ns")).resource)
 
 
 def subject_of_spans(spans: Sequence[Span], summary: TraceSummary, record: Record) -> Subject:
@@ -50,4 +52,6 @@ def stored_session(store: TraceStore, project: str, session_id: str, tracing: Tr
     if not traces:
         raise NotFoundError(f"session {session_id} is gone")
     # A session that goes on after it was evaluated has a higher revision, and its new results replace the old.
-    return replace(subject_of_session(SESSION_PREFIX + session_id, session_id, traces), revision=revision)
+    return msgspec.structs.replace(
+        subject_of_session(SESSION_PREFIX + session_id, session_id, traces), revision=revision
+    )

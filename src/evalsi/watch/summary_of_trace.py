@@ -5,7 +5,7 @@ left empty or absent; a cost that lacks the price of one call is no cost.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from typing import Any, cast
@@ -15,6 +15,7 @@ from evalsi.ports.trace_store import CompletedTrace, DueTrace
 from evalsi.schema import PolicyResults, Record, Step, StepType, TraceSummary, Usage
 from evalsi.traces import Span
 from evalsi.traces.record_of_trace import KEY_ATTRIBUTE
+from evalsi.traces.span import STATUS_ERROR
 from evalsi.traces.step_of_span import MODEL
 from evalsi.traces.trajectory import distinct, root_of
 
@@ -24,6 +25,9 @@ SEARCHED_LETTERS = 20_000
 _SESSION = ("session.id", "gen_ai.conversation.id", "langfuse.session.id", "langfuse.trace.session_id", "thread.id")
 _USER = ("user.id", "enduser.id", "langfuse.user.id", "langfuse.trace.user_id")
 _VERSION = ("service.version", "langfuse.release", "langfuse.trace.release")
+_TELLING = frozenset((*_SESSION, *_USER, *_VERSION))
+_NO_USAGE = Usage()
+_LLM = StepType.LLM  # as a member of its class it is found in ten times as long
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -59,19 +63,20 @@ def summary_of_trace(spans: Sequence[Span], record: Record) -> TraceSummary:
     steps = record.trajectory.steps if record.trajectory is not None else []
     root_step = root_of(steps)
     root = next((span for span in unique if root_step is not None and span.span_id == root_step.span_id), unique[0])
-    usage = record.usage or Usage()
+    telling = _telling((root, *unique))
+    usage = record.usage or _NO_USAGE
     return TraceSummary(
         trace_id=record.id,
         service=_text(record.metadata.get("service")),
         name=root.name,
-        start_time=_EPOCH + timedelta(microseconds=min(span.start_ns for span in unique) // 1000),
+        start_time=_EPOCH + timedelta(microseconds=unique[0].start_ns // 1000),
         duration=_duration_s(unique, root_step),
         error=root.is_error,
         steps=len(steps),
         labels=_labels(record),
-        session_id=(record.trajectory.session_id if record.trajectory else "") or _first(unique, root, _SESSION),
-        user_id=_text(record.metadata.get("user_id")) or _first(unique, root, _USER),
-        version=_first(unique, root, _VERSION),
+        session_id=(record.trajectory.session_id if record.trajectory else "") or _first(telling, _SESSION),
+        user_id=_text(record.metadata.get("user_id")) or _first(telling, _USER),
+        version=_first(telling, _VERSION),
         model=_model(steps),
         input=text_of(record.input)[:PREVIEW_LETTERS],
         output=text_of(record.output)[:PREVIEW_LETTERS],
@@ -79,7 +84,7 @@ def summary_of_trace(spans: Sequence[Span], record: Record) -> TraceSummary:
         output_tokens=usage.output_tokens,
         cost_usd=usage.cost_usd if not usage.unpriced_requests else None,
         spans=len(unique),
-        failed_spans=sum(span.is_error for span in unique),
+        failed_spans=sum([span.status_code == STATUS_ERROR for span in unique]),
     )
 
 
@@ -101,21 +106,21 @@ def _labels(record: Record) -> dict[str, str]:
 
 def _model(steps: Sequence[Step]) -> str:
     """The model that answered last."""
-    asked = [step for step in steps if step.type is StepType.LLM and step.attributes.get(MODEL)]
+    asked = [step for step in steps if step.type is _LLM and step.attributes.get(MODEL)]
     last = max(asked, key=lambda step: step.end_time or step.start_time or _EPOCH, default=None)
     return _text(last.attributes[MODEL]) if last is not None else ""
 
 
-def _first(spans: Sequence[Span], root: Span, names: Sequence[str]) -> str:
-    """The first of these attributes that the root, another span, or what sent them has."""
+def _telling(spans: Sequence[Span]) -> list[Span]:
+    """The spans that say whose trace it is, or were sent by what says so; most do not."""
+    return [span for span in spans if not (_TELLING.isdisjoint(span.attributes) and _TELLING.isdisjoint(span.resource))]
+
+
+def _first(spans: Sequence[Span], names: Sequence[str]) -> str:
+    """The first of these attributes that one of the spans, or what sent it, has."""
     are_none = frozenset(names).isdisjoint
-    last: Mapping[str, Any] | None = None
-    for span in (root, *spans):
-        # Most say nothing of the kind, and most of one trace were sent by one resource.
-        if are_none(span.attributes) and (span.resource is last or are_none(span.resource)):
-            last = span.resource
-            continue
-        for name in names:
+    for span in spans:
+        for name in () if are_none(span.attributes) and are_none(span.resource) else names:
             value = span.attributes.get(name) or span.resource.get(name)
             if value:
                 return _text(value)

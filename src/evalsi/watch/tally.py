@@ -5,7 +5,9 @@ tallies of parts added in any order are the tally of the whole; taking back what
 size does not grow with the number of values.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from math import ceil, log
 from typing import TypeVar
 from zlib import crc32
@@ -24,6 +26,7 @@ _LOG_GAMMA = log(_GAMMA)
 _SMALLEST = 1e-9
 """Values nearer to 0 count as 0 in percentiles."""
 _OFFSET = ceil(-log(_SMALLEST) / _LOG_GAMMA) + 1
+_ALONE = "\0"
 CROWDS = 32
 """Groups into which sessions are dealt."""
 
@@ -59,30 +62,21 @@ class Tally(msgspec.Struct, array_like=True, omit_defaults=True):
         errors: int = 0,
     ) -> "Tally":
         """A tally of values, each with the session it belongs to (or "", or an own name when it stands alone)."""
-        bins: dict[int, int] = {}
         crowds: dict[int, tuple[int, float]] = {}
-        clustered = 0
-        for place, value in enumerate(values):
-            number = bin_of(value)
-            bins[number] = bins.get(number, 0) + 1
-            if clusters:
-                clustered += clusters[place][:1] != "\0"
-                crowd = crc32(clusters[place].encode()) % CROWDS
-                count, total = crowds.get(crowd, (0, 0.0))
-                crowds[crowd] = count + 1, total + value
-        skips: dict[str, int] = {}
-        for reason in reasons:
-            skips[reason] = skips.get(reason, 0) + 1
+        for value, crowd in zip(values, map(_crowd_of, clusters), strict=bool(clusters)):
+            count, total = crowds.get(crowd, (0, 0.0))
+            crowds[crowd] = count + 1, total + value
+        skips = Counter(reasons)
         return cls(
             n=len(values),
             total=sum(values),
-            squares=sum(value * value for value in values),
-            skipped=sum(skips.values()),
+            squares=sum([value * value for value in values]),
+            skipped=skips.total(),
             errors=errors,
-            clustered=clustered,
-            bins=bins,
+            clustered=len([name for name in clusters if not name.startswith(_ALONE)]),
+            bins=dict(Counter(map(bin_of, values))),
             crowds=crowds,
-            reasons=skips,
+            reasons=dict(skips),
         )
 
     def plus(self, other: "Tally", sign: int = 1) -> None:
@@ -150,9 +144,16 @@ class Tally(msgspec.Struct, array_like=True, omit_defaults=True):
 
 def alone(name: str) -> str:
     """How a value that belongs to no session is named as a cluster of its own."""
-    return f"\0{name}"
+    return _ALONE + name
 
 
+@lru_cache(1024)
+def _crowd_of(session: str) -> int:
+    """The group of a session. Its values are counted for each metric and field, one after the other."""
+    return crc32(session.encode()) % CROWDS
+
+
+@lru_cache(1024)
 def bin_of(value: float) -> int:
     """The bin of a value: 0 for 0, above it for positive values, below it for negative ones."""
     size = abs(value)

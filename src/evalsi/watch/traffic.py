@@ -5,7 +5,6 @@ Pure. What always holds: facts hold a value for every variable of a selector.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from math import nan
 from typing import Any
@@ -18,9 +17,10 @@ from evalsi.traces.record_of_trace import KEY_ATTRIBUTE
 from evalsi.traces.step_of_span import MODEL
 from evalsi.traces.trajectory import root_of
 
+_TOOL = StepType.TOOL  # as a member of its class it is found in ten times as long
 
-@dataclass(frozen=True, kw_only=True)
-class Subject:
+
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
     """One trace or session."""
 
     name: str
@@ -42,9 +42,11 @@ class Subject:
     @property
     def groups(self) -> dict[str, str]:
         """What figures about it can be split by."""
-        labels: Mapping[str, str] = self.facts["labels"]
-        named = {"version": self.facts["version"], "service": self.facts["service"], "model": self.model}
-        return {**{key: value for key, value in named.items() if value}, **{f"label.{k}": v for k, v in labels.items()}}
+        named = (("version", self.facts["version"]), ("service", self.facts["service"]), ("model", self.model))
+        found = {key: value for key, value in named if value}
+        for key, value in self.facts["labels"].items():
+            found[f"label.{key}"] = value
+        return found
 
 
 def subject_of_trace(summary: TraceSummary, record: Record, resource: Mapping[str, Any]) -> Subject:
@@ -63,8 +65,8 @@ def subject_of_trace(summary: TraceSummary, record: Record, resource: Mapping[st
         "duration_ms": 1000.0 * (summary.duration or 0.0),
         "error": summary.error,
         "steps": summary.steps,
-        "tools": _distinct(step.name for step in steps if step.type is StepType.TOOL),
-        "models": _distinct(str(step.attributes[MODEL]) for step in steps if MODEL in step.attributes),
+        "tools": _distinct([step.name for step in steps if step.type is _TOOL]),
+        "models": _distinct([str(step.attributes[MODEL]) for step in steps if MODEL in step.attributes]),
         "attributes": root.attributes if root is not None else {},
         "resource": resource,
         "labels": summary.labels,

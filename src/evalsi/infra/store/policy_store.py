@@ -398,9 +398,12 @@ def _count(connection: Transaction, project: str, policy: str, moves: _Moves) ->
 def _counted(mark: PolicyMark) -> Iterator[tuple[tuple[str, str], int]]:
     for stage in STAGES[: STAGES.index(mark.stage) + 1]:
         yield (_COUNTS, stage), 1
-    yield (_COUNTS, "promoted"), int(mark.promoted)
-    yield (_COUNTS, "over_budget"), int(mark.over_budget)
-    yield (_COUNTS, "errors"), len(mark.errors)
+    if mark.promoted:
+        yield (_COUNTS, "promoted"), 1
+    if mark.over_budget:
+        yield (_COUNTS, "over_budget"), 1
+    if mark.errors:
+        yield (_COUNTS, "errors"), len(mark.errors)
     if mark.stage != "seen" and "version" in mark.groups:
         yield ("version", mark.groups["version"]), 1
 

@@ -228,7 +228,8 @@ def label_of(key: str, value: str) -> str:
 
 
 def packed(value: PolicyResults | Feedback) -> bytes:
-    return _compressor(1).compress(msgspec.msgpack.encode(value))
+    # Measured on results of three evaluators: level -1 takes 1.9 us and leaves 339 bytes, level 1 takes 5.5 us and leaves 317.
+    return _compressor(-1).compress(msgspec.msgpack.encode(value))
 
 
 def unpacked_results(body: bytes) -> PolicyResults:
