@@ -209,6 +209,7 @@ def _with_known_digest(manifest: RunManifest, served: Served) -> RunManifest:
 def _target(target: TargetSpec, folder: Path, settings: Settings, concurrency: int) -> Target:
     surroundings = Surroundings(
         secret=settings.secret,
+        unnamed_key=settings.unnamed_key,
         environment=settings.environment,
         folder=folder,
         proxy=settings.proxy,
