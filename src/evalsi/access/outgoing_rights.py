@@ -68,6 +68,25 @@ class OutgoingRights:
         named += [_variable(judge.api_key_env, judge.provider or _USUAL_PROVIDER) for judge in self.judges.values()]
         return frozenset(name for name in named if name)
 
+    def may_send(self, variable: str, url: str) -> bool:
+        """Whether a provider's usual credential may go to an address of a specification that names no credential.
+
+        It may where it is granted for the host, and where a judge or target of the server has it sent there. A run sees the
+        variable as soon as any judge of the server needs it, so that seeing it decides nothing.
+        """
+        if not self.enforce:
+            return True
+        call = _Call("base_url", url, ())
+        granted = [grant for grant in _granted(variable, self) if grant.covers(call.host)]
+        if granted and (call.is_encrypted or any(grant.allow_http for grant in granted)):
+            return True
+        own = [(_variable(each.api_key_env, each.connector), each.base_url) for each in self.targets.values()]
+        own += [
+            (_variable(each.api_key_env, each.provider or _USUAL_PROVIDER), each.base_url)
+            for each in self.judges.values()
+        ]
+        return (variable, url) in own
+
 
 def with_named_parts(spec: RunSpec, rights: OutgoingRights) -> RunSpec:
     """The specification with the server's judges and targets in place of their names, everything else checked.

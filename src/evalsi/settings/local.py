@@ -6,7 +6,7 @@ this file.
 
 import ipaddress
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -143,6 +143,10 @@ class SandboxSettings:
         )
 
 
+def _anywhere(_variable: str, _url: str) -> bool:
+    return True
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """All settings. Build it with `from_environment`; tests build it directly."""
@@ -186,6 +190,8 @@ class Settings:
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """Where secrets are looked up by name; never printed, never stored."""
+    may_send: Callable[[str, str], bool] = field(default=_anywhere, repr=False)
+    """Whether a provider's usual key, which a spec did not name, may go to an address that it did; a server sets it."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":
@@ -244,6 +250,10 @@ class Settings:
         """The proxy on the way to a server; "" for one on this machine, which is reached directly."""
         host = urlsplit(url).hostname or ""
         return "" if host in ("localhost", "::1") or host.startswith("127.") else self.proxy
+
+    def unnamed_key(self, variable: str, url: str) -> str:
+        """A provider's usual key for an address of a spec that names no key; "" where there is none or it may not go there."""
+        return self.environment.get(variable, "") if self.may_send(variable, url) else ""
 
     def secret(self, name: str) -> str:
         """The value of the environment variable `name`.

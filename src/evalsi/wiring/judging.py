@@ -112,8 +112,11 @@ def _chat_model(choice: JudgeChoice, settings: Settings) -> ChatModel:
 
     variable = choice.api_key_env or USUAL_KEY_VARIABLES.get(choice.provider, "")
     # A local model needs no key; a variable that was named must be set.
-    local = choice.provider == "openai-compatible" and bool(choice.base_url) and not choice.api_key_env
-    key = settings.environment.get(variable, "") if local else settings.secret(variable)
+    may_lack_one = bool(choice.base_url) and not choice.api_key_env
+    if may_lack_one and (choice.provider == "openai-compatible" or not settings.may_send(variable, choice.base_url)):
+        key = settings.unnamed_key(variable, choice.base_url)
+    else:
+        key = settings.secret(variable)
     limits = Limits(
         requests_per_minute=choice.requests_per_minute,
         tokens_per_minute=choice.tokens_per_minute,

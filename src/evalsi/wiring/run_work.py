@@ -166,11 +166,17 @@ def _execute(
     manifest = store.manifest(claim.run_id)
     spec = manifest.spec
     assert spec is not None, claim.run_id
+    rights = rights_of(order.server, claim.project)
+    usual_url = settings.judge.base_url
+
+    def may_send(variable: str, url: str) -> bool:
+        return (bool(url) and url == usual_url) or rights.may_send(variable, url)
+
     ready = read_served_spec(
         document_of(manifest),
         name=f"run {claim.run_id}",
         root=Path(order.datasets),
-        rights=rights_of(order.server, claim.project),
+        rights=rights,
         default_judge=order.server.default_judge,
     )
     settings = replace(
@@ -178,6 +184,7 @@ def _execute(
         fence=fence_of(order.server),
         sandbox=sandboxes_of(order.server, settings.sandbox),
         environment=environment_of(order.server, claim.project, settings.environment),
+        may_send=may_send,
     )
     options = RunOptions(
         continues=claim.run_id,

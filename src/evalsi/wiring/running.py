@@ -143,6 +143,7 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
 def _target(target: TargetSpec, folder: Path, settings: Settings, concurrency: int) -> Target:
     surroundings = Surroundings(
         secret=settings.secret,
+        unnamed_key=settings.unnamed_key,
         environment=settings.environment,
         folder=folder,
         proxy=settings.proxy,

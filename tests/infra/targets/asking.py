@@ -25,7 +25,12 @@ def secret(name: str) -> str:
 
 
 def around(folder: Path | None = None) -> Surroundings:
-    return Surroundings(secret=secret, environment=ENVIRONMENT, folder=folder or Path())
+    return Surroundings(
+        secret=secret,
+        unnamed_key=lambda variable, _: ENVIRONMENT.get(variable, ""),
+        environment=ENVIRONMENT,
+        folder=folder or Path(),
+    )
 
 
 def make(folder: Path | None = None, **spec: Any) -> Target:

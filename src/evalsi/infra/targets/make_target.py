@@ -53,6 +53,10 @@ _MODEL_SETTINGS = (
 """Fields of a spec that decide a model's answers, and so belong to its identity."""
 
 
+def _no_key(_variable: str, _url: str) -> str:
+    return ""
+
+
 def _no_secret(name: str) -> str:
     raise UsageError(f"the environment variable {name} is not set")
 
@@ -63,6 +67,7 @@ class Surroundings:
 
     Args:
         secret: The value of an environment variable; raises UsageError when it is not set.
+        unnamed_key: A provider's usual key, by its variable, for an address that comes without one; "" for none.
         environment: Where a program under evaluation gets PATH, HOME and the like.
         folder: What relative paths of the spec are relative to.
         proxy: Address of an HTTP proxy; "" connects directly.
@@ -72,6 +77,7 @@ class Surroundings:
     """
 
     secret: Callable[[str], str] = _no_secret
+    unnamed_key: Callable[[str, str], str] = _no_key
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     folder: Path = field(default_factory=Path)
     proxy: str = field(default="", repr=False)
@@ -256,7 +262,7 @@ def _key(spec: TargetSpec, around: Surroundings) -> str | None:
     if spec.api_key_env:
         return around.secret(spec.api_key_env)
     usual = "ANTHROPIC_API_KEY" if spec.connector == "anthropic" else "OPENAI_API_KEY"
-    return around.environment.get(usual) if spec.base_url else around.secret(usual)
+    return around.unnamed_key(usual, spec.base_url) if spec.base_url else around.secret(usual)
 
 
 def _access(
