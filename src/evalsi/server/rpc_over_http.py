@@ -127,9 +127,11 @@ class RpcOverHttp:
             frames = _frames(
                 exchange.pieces(), exchange.headers.get("connect-content-encoding", ""), end_bit=_CONNECT_END
             )
-            async with aclosing(self._answers(exchange, served, form, frames, "connect")) as answers:
-                async for body in answers:
-                    await exchange.piece(_framed(body, coding))
+
+            def write(answer: msgspec.Struct | QuickAnswer) -> bytes:
+                return _framed(form.write(answer), coding)
+
+            await self._answer(exchange, served, _read_all(frames, form, served.request), "connect", write)
         except Exception as error:
             end = {"error": fault_of_or_raise(error).connect_body()}
         await exchange.piece(_FRAME.pack(_CONNECT_END, len(text := msgspec.json.encode(end))) + text)
@@ -148,9 +150,11 @@ class RpcOverHttp:
         try:
             pieces = _from_text(exchange.pieces()) if as_text else exchange.pieces()
             frames = _frames(pieces, exchange.headers.get("grpc-encoding", ""), end_bit=_WEB_TRAILERS)
-            async with aclosing(self._answers(exchange, served, _BINARY, frames, "grpc-web")) as answers:
-                async for body in answers:
-                    await exchange.piece(_as_sent(_framed(body, ""), as_text=as_text))
+
+            def write(answer: msgspec.Struct | QuickAnswer) -> bytes:
+                return _as_sent(_framed(_BINARY.write(answer), ""), as_text=as_text)
+
+            await self._answer(exchange, served, _read_all(frames, _BINARY, served.request), "grpc-web", write)
         except Exception as error:
             fault = fault_of_or_raise(error)
             status, words = fault.grpc_status, fault.message
@@ -159,30 +163,48 @@ class RpcOverHttp:
         await exchange.piece(_as_sent(_FRAME.pack(_WEB_TRAILERS, len(trailers)) + trailers.encode(), as_text=as_text))
         await exchange.end()
 
-    async def _answers(
-        self, exchange: Exchange, served: ServedMethod, form: _Form, frames: AsyncIterator[bytes], protocol: str
-    ) -> AsyncGenerator[bytes]:
-        """The answers to a call of any kind, written in the form of the call."""
+    async def _answer(
+        self,
+        exchange: Exchange,
+        served: ServedMethod,
+        requests: AsyncGenerator[msgspec.Struct],
+        protocol: str,
+        write: Callable[[msgspec.Struct | QuickAnswer], bytes],
+    ) -> None:
+        """Sends the answers to a call of any kind. Who has said all that there is to say may hang up, which ends the call."""
         deadline_s = _connect_deadline_s(exchange) if protocol == "connect" else _grpc_deadline_s(exchange)
         arrival = arrival_of(exchange, protocol, deadline_s)
-        method = served.method
-        requests = _read_all(frames, form, served.request)
-        if not method.client_streams:
-            request = await anext(requests, None)
-            if request is None:
-                raise UsageError("the call holds no message")
-            if not method.server_streams:
-                yield form.write(await self._door.answer(served, request, arrival))
-                return
-            answers = self._door.stream(served, request, arrival)
-        elif method.server_streams:
-            answers = self._door.stream(served, requests, arrival)
+        method, door = served.method, self._door
+        if method.client_streams and method.server_streams:
+            await _send(exchange, door.stream(served, requests, arrival), write)
+        elif method.client_streams:
+            await exchange.piece(write(await door.gather(served, requests, arrival)))
         else:
-            yield form.write(await self._door.gather(served, requests, arrival))
-            return
-        async with aclosing(answers):
-            async for answer in answers:
-                yield form.write(answer)
+            request = await _the_only(requests)
+            if method.server_streams:
+                await while_there(exchange, _send(exchange, door.stream(served, request, arrival), write))
+            else:
+                await exchange.piece(write(await while_there(exchange, door.answer(served, request, arrival))))
+
+
+async def _send(
+    exchange: Exchange,
+    answers: AsyncGenerator[msgspec.Struct],
+    write: Callable[[msgspec.Struct | QuickAnswer], bytes],
+) -> None:
+    async with aclosing(answers):
+        async for answer in answers:
+            await exchange.piece(write(answer))
+
+
+async def _the_only(requests: AsyncGenerator[msgspec.Struct]) -> msgspec.Struct:
+    """The one message of a request, which is read to its end. Raises: UsageError: there is none, or another."""
+    request = await anext(requests, None)
+    if request is None:
+        raise UsageError("the call holds no message")
+    if await anext(requests, None) is not None:
+        raise UsageError("the call holds more than one message, and takes one")
+    return request
 
 
 def fault_of_or_raise(error: Exception) -> Fault:
