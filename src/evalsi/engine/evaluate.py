@@ -26,6 +26,7 @@ from evalsi.engine.panel import Panel
 from evalsi.engine.session_scope import SessionGroups
 from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.evaluators.fences_used import noting_fences
+from evalsi.evaluators.shared_reading import keeping_readings
 from evalsi.schema import Fault, Record, Scope
 
 STOP_GRACE_S = 5.0
@@ -150,7 +151,8 @@ class Evaluation:
                 return
             self.observe(batch)
             baselines = self._baselines_of(batch)
-            columns = [_measured(e, batch.records, baselines) for e in self.panel.per_row]
+            with keeping_readings():
+                columns = [_measured(e, batch.records, baselines) for e in self.panel.per_row]
             yield GradedBatch(batch.first_row, batch.records, columns)
 
     async def grade(self, batches: Iterable[RecordBatch]) -> AsyncIterator[GradedBatch]:
@@ -217,9 +219,10 @@ class Evaluation:
         """Grades one batch, for a job that brings its own batches and order. Does not `observe` it."""
         baselines = self._baselines_of(batch)
         done: dict[str, EvaluatorColumns] = {}
-        for evaluator in self._here:
-            done[evaluator.name] = _measured(evaluator, batch.records, baselines)
-            await asyncio.sleep(0)
+        with keeping_readings():
+            for evaluator in self._here:
+                done[evaluator.name] = _measured(evaluator, batch.records, baselines)
+                await asyncio.sleep(0)
         async with asyncio.TaskGroup() as group:
             isolated = [
                 (

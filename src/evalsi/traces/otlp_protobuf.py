@@ -22,6 +22,8 @@ _NO_TRACE, _NO_SPAN = bytes(16), bytes(8)
 DAMAGED_VALUE = "[this value is damaged]"
 """What stands for a list or map that is no protobuf."""
 _LONGEST_KNOWN, _MOST_KNOWN = 100, 4096
+_KNOWN: dict[bytes, tuple[str, Any]] = {}
+"""Short attributes by their bytes. Read and filled by any thread; it holds nothing that bytes do not say."""
 _NAME, _VALUE, _TEXT = 10, 18, 10
 """The bytes that an attribute's name, its value, and a text as its value begin with."""
 _NEVER = b"\xff"
@@ -35,14 +37,14 @@ def decode_otlp_protobuf(body: bytes) -> DecodedSpans:
     """
     spans: list[Span] = []
     rejected: list[RejectedSpan] = []
-    messages = otlp_messages()
+    messages, said = otlp_messages(), _Said()
     try:
         for group in messages.ReadRequest.FromString(body).resource_spans:
-            resource = _said_before(messages.ReadResource.FromString(group.resource).attributes)
+            resource = said.attributes(messages.ReadResource.FromString(group.resource).attributes)
             for scoped in (*group.scope_spans, *group.library_spans):
                 packed = scoped.scope
                 name, version = _known_scope(packed) if len(packed) <= _LONGEST_KNOWN else _scope(packed)
-                found = [_span(raw, resource, name, version) for raw in scoped.spans]
+                found = [_span(raw, said, resource, name, version) for raw in scoped.spans]
                 spans += [span for span in found if isinstance(span, Span)]
                 rejected += [span for span in found if isinstance(span, RejectedSpan)]
     except damage():
@@ -80,7 +82,9 @@ def _scope(packed: bytes) -> tuple[str, str]:
 _known_scope = lru_cache(_MOST_KNOWN)(_scope)
 
 
-def _span(raw: Any, resource: Mapping[str, Any], scope_name: str, scope_version: str) -> Span | RejectedSpan:
+def _span(
+    raw: Any, said: "_Said", resource: Mapping[str, Any], scope_name: str, scope_version: str
+) -> Span | RejectedSpan:
     trace_id, span_id, parent = raw.trace_id, raw.span_id, raw.parent_span_id
     name = raw.name
     if not isinstance(name, str):
@@ -99,8 +103,8 @@ def _span(raw: Any, resource: Mapping[str, Any], scope_name: str, scope_version:
         kind=raw.kind,
         start_ns=start_ns if start_ns < _MAX_NS else 0,
         end_ns=end_ns if end_ns < _MAX_NS else 0,
-        attributes=_said_before(raw.attributes),
-        events=[_event(each) for each in events] if events else [],
+        attributes=said.attributes(raw.attributes),
+        events=[_event(each, said) for each in events] if events else [],
         status_code=status.code if status is not None else 0,
         status_message=text_of_wire(status.message) if status is not None else "",
         resource=resource,
@@ -110,39 +114,42 @@ def _span(raw: Any, resource: Mapping[str, Any], scope_name: str, scope_version:
     )
 
 
-def _event(raw: Any) -> SpanEvent:
+def _event(raw: Any, said: "_Said") -> SpanEvent:
     return SpanEvent(
         name=text_of_wire(raw.name),
         time_ns=raw.time_unix_nano if raw.time_unix_nano < _MAX_NS else 0,
-        attributes=_said_before(raw.attributes),
+        attributes=said.attributes(raw.attributes),
     )
 
 
-def _said_before(packed: Sequence[bytes]) -> dict[str, Any]:
-    """Attributes as `attributes_of` gives them, from the bytes of each: an app says the same few things again and again."""
-    # Protobuf's lists are copied in a third of the time in which they are walked through.
-    found = dict(map(_PAIRS.__getitem__, packed[:]))
-    found.pop("", None)
-    return found
-
-
-class _Pairs(dict[bytes, tuple[str, Any]]):
-    """Short attributes by their bytes; longer ones are read every time. It may be read and filled by any thread, and holds
-    nothing that bytes do not say.
+class _Said(dict[bytes, tuple[str, Any]]):
+    """Attributes of one body by their bytes: the spans of a trace say the same again and again, be it the name of a model or
+    all the tools that it may call.
     """
 
+    def attributes(self, packed: Sequence[bytes]) -> dict[str, Any]:
+        """Attributes as `attributes_of` gives them, from the bytes of each."""
+        # Protobuf's lists are copied in a third of the time in which they are walked through.
+        found = dict(map(self.__getitem__, packed[:]))
+        found.pop("", None)
+        return found
+
     def __missing__(self, packed: bytes) -> tuple[str, Any]:
-        if len(packed) > _LONGEST_KNOWN:
-            return _long_pair(packed)
-        pair = _pair(otlp_messages().KeyValue.FromString(packed), 0)
+        is_short = len(packed) <= _LONGEST_KNOWN
+        pair = (_KNOWN.get(packed) or _short_pair(packed)) if is_short else _long_pair(packed)
         if not isinstance(pair[1], list | dict):  # which somebody might change
-            if len(self) >= _MOST_KNOWN:
-                self.clear()
             self[packed] = pair
         return pair
 
 
-_PAIRS = _Pairs()
+def _short_pair(packed: bytes) -> tuple[str, Any]:
+    """A short attribute, remembered for the next body: an app says few different ones."""
+    pair = _pair(otlp_messages().KeyValue.FromString(packed), 0)
+    if not isinstance(pair[1], list | dict):
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[packed] = pair
+    return pair
 
 
 def _long_pair(packed: bytes) -> tuple[str, Any]:

@@ -136,8 +136,9 @@ def moment(nanoseconds: int) -> datetime | None:
 
 def count_of(value: Any) -> int | None:
     """A count of tokens, also one written as text or as 12.0; None for what is none."""
-    is_whole = isinstance(value, float) and value.is_integer()
-    if is_whole or (isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 16):
+    if isinstance(value, str):
+        value = int(value) if value.isascii() and value.isdigit() and len(value) <= 16 else None
+    elif isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_TOKENS else None
 
@@ -173,11 +174,6 @@ def _text(sources: Sequence[Source], at: SpanInTrace) -> str:
     """The first value, as text."""
     value = first_value(sources, at)
     return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def _count(sources: Sequence[Source], at: SpanInTrace) -> int | None:
-    """The first value, as a count of tokens."""
-    return count_of(first_value(sources, at))
 
 
 def _content(sources: Sequence[Source], at: SpanInTrace, role: str) -> Content | None:
@@ -268,13 +264,13 @@ def _usage(at: SpanInTrace, says: UsageSources, prices: PriceTable, *models: str
     """Tokens and cost. `input_tokens` includes cached ones; a sender that counts them apart is found out where it can be."""
     flags: list[str] = []
     # Most say little, and to look whether there is a source takes a tenth of a call.
-    prompt = _count(says.prompt, at) if says.prompt else None
-    completion = _count(says.completion, at) if says.completion else None
-    reasoning = _count(says.reasoning, at) if says.reasoning else None
-    cached = _count(says.cached, at) if says.cached else None
-    written = _count(says.cache_write, at) if says.cache_write else None
+    prompt = count_of(first_value(says.prompt, at)) if says.prompt else None
+    completion = count_of(first_value(says.completion, at)) if says.completion else None
+    reasoning = count_of(first_value(says.reasoning, at)) if says.reasoning else None
+    cached = count_of(first_value(says.cached, at)) if says.cached else None
+    written = count_of(first_value(says.cache_write, at)) if says.cache_write else None
     apart = (cached or 0) + (written or 0)
-    uncached = _count(says.uncached, at) if says.uncached and prompt is None else None
+    uncached = count_of(first_value(says.uncached, at)) if says.uncached and prompt is None else None
     if uncached is not None:
         prompt = uncached + apart
     elif prompt is not None and apart > prompt:

@@ -32,6 +32,7 @@ _ADDED_UP = (
     "requests",
 )
 _MAX_DEPTH = 1000
+_BY_START = attrgetter("span.start_ns", "span.span_id")
 _MOST_ABOVE = 64
 """Spans above a span that are asked for what it does not say itself."""
 
@@ -91,25 +92,32 @@ class ReadSpan(msgspec.Struct, frozen=True):
 def trajectory_of(read: Sequence[ReadSpan], prices: PriceTable) -> Trajectory:
     """The trajectory of the spans of one trace, at least one, each of them once."""
     tree = _tree(read)
-    all_flags, parents = tree.flags, tree.parents
-    steps: list[Step] = []
-    for each in tree.ordered:
-        span, conventions = each.span, each.conventions
-        clean = redacted(span, conventions.redactions) if conventions.redactions else span
-        at = tree.place(clean) if conventions.looks_around else SpanInTrace(clean)
-        step = step_of_span(at, conventions, prices)
-        flags = all_flags.get(step.span_id, ())
-        parent = parents.get(step.span_id, "")
-        if flags or parent != step.parent_span_id:
-            known = step.attributes.get(FLAGS, [])
-            added = {FLAGS: [*known, *flags]} if flags else {}
-            step = msgspec.structs.replace(step, parent_span_id=parent, attributes={**step.attributes, **added})
-        steps.append(step)
+    steps = [_step(each, tree, prices) for each in tree.ordered]
+    if tree.flags or len(steps) < len(read):  # else every step belongs where its span says
+        steps = [_in_its_place(step, tree) for step in steps]
     return Trajectory(
         trace_id=read[0].span.trace_id,
         session_id=_session_id(tree),
         steps=each_tool_call_once(_each_call_once(steps)),
     )
+
+
+def _step(read: ReadSpan, tree: "_Tree", prices: PriceTable) -> Step:
+    span, conventions = read.span, read.conventions
+    if conventions.redactions:
+        span = redacted(span, conventions.redactions)
+    at = tree.place(span) if conventions.looks_around else SpanInTrace(span)
+    return step_of_span(at, conventions, prices)
+
+
+def _in_its_place(step: Step, tree: "_Tree") -> Step:
+    """The step below the one that it belongs to, with what is odd about that."""
+    flags, parent = tree.flags.get(step.span_id, ()), tree.parents.get(step.span_id, "")
+    if not flags and parent == step.parent_span_id:
+        return step
+    known = step.attributes.get(FLAGS, [])
+    added = {FLAGS: [*known, *flags]} if flags else {}
+    return msgspec.structs.replace(step, parent_span_id=parent, attributes={**step.attributes, **added})
 
 
 def root_of(steps: Sequence[Step]) -> Step | None:
@@ -145,6 +153,7 @@ class _Tree:
     parents: Mapping[str, str]
     """The step that each step belongs to; a step without one is a root."""
     flags: Mapping[str, Sequence[str]]
+    """What is odd about where spans stand."""
 
     @cached_property
     def roots(self) -> Mapping[str, str]:
@@ -164,15 +173,14 @@ class _Tree:
 
 def _tree(read: Sequence[ReadSpan]) -> _Tree:
     every = {each.span.span_id: each.span for each in read}
-    ordered = sorted(
-        (each for each in read if not each.conventions.leaves_out or _is_step(each)),
-        key=attrgetter("span.start_ns", "span.span_id"),
-    )
+    kept = [each for each in read if not each.conventions.leaves_out or _is_step(each)]
+    ordered = sorted(kept, key=_BY_START)
     flags: dict[str, list[str]] = {}
     parents = {name: span.parent_span_id for name, span in every.items() if span.parent_span_id}
     for name in _cut_circles(parents):
         flags.setdefault(name, []).append("it is above itself")
-    orphans = {name for name, parent in parents.items() if parent not in every}
+    missing = set(parents.values()) - every.keys()
+    orphans = {name for name, parent in parents.items() if parent in missing} if missing else set[str]()
     for name in orphans:
         del parents[name]
         flags.setdefault(name, []).append("its parent is missing")
@@ -191,9 +199,11 @@ def _tree(read: Sequence[ReadSpan]) -> _Tree:
 
 def _cut_circles(parents: dict[str, str]) -> list[str]:
     """Takes from each circle of parents, in place, the one link that the smallest id of the circle has; those ids."""
+    if parents.keys().isdisjoint(parents.values()):  # all stand below roots
+        return []
     cut: list[str] = []
     done: set[str] = set()
-    for start in [name for name, parent in parents.items() if parent in parents]:  # of most the parent is a root
+    for start in list(parents):
         if parents.get(start) not in parents:
             continue
         way: dict[str, None] = {}

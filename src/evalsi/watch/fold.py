@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -35,9 +36,12 @@ class WatchFolding:
     """By name; marks of others change no alert."""
 
     def changes(self, added: Sequence[PolicyMark], removed: Sequence[PolicyMark]) -> Mapping[BucketKey, bytes]:
-        found = {key: heap.tally() for key, heap in _heaps(added).items()}
-        for key, heap in _heaps(removed).items():
-            found.setdefault(key, Tally()).plus(heap.tally(), -1)
+        found = _tallies(added)
+        for key, gone in _tallies(removed).items():
+            left = Tally()
+            left.plus(found.get(key, Tally()))
+            left.plus(gone, -1)
+            found[key] = left
         return {key: msgspec.msgpack.encode(tally) for key, tally in found.items()}
 
     def merged(self, body: bytes, change: bytes) -> bytes:
@@ -130,9 +134,7 @@ def _in_form(alert: Alert, said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Heap:
-    """Values of one bucket, before they are counted."""
-
-    __slots__ = ("clusters", "errors", "reasons", "values")
+    """Values that are counted in the same buckets, before they are counted."""
 
     def __init__(self) -> None:
         self.values: list[float] = []
@@ -140,31 +142,50 @@ class _Heap:
         self.reasons: list[str] = []
         self.errors = 0
 
+    def take(self, other: "_Heap") -> None:
+        self.values += other.values
+        self.clusters += other.clusters
+        self.reasons += other.reasons
+        self.errors += other.errors
+
+    @cached_property
     def tally(self) -> Tally:
         return Tally.of(self.values, self.clusters, self.reasons, self.errors)
 
 
-def _heaps(marks: Iterable[PolicyMark]) -> dict[BucketKey, _Heap]:
-    heaps: defaultdict[BucketKey, _Heap] = defaultdict(_Heap)
+def _tallies(marks: Iterable[PolicyMark]) -> dict[BucketKey, Tally]:
+    """What these marks add to which bucket. Most marks are counted in the same buckets, and then once for all of them: a tally
+    may stand for several buckets, and is not to be changed.
+    """
+    heaps: defaultdict[tuple[str, str, int, tuple[tuple[str, str], ...]], _Heap] = defaultdict(_Heap)
     for mark in marks:
         start_ms = mark.at_ms - mark.at_ms % MINUTE_MS
         if mark.duration_ms is not None:
-            heaps[BucketKey(mark.policy, DURATION, "", "", start_ms)].values.append(mark.duration_ms)
+            heaps[mark.policy, DURATION, start_ms, ()].values.append(mark.duration_ms)
         if mark.stage != "evaluated":
             continue
         cluster = mark.cluster or alone(mark.subject)
-        groups = [("", ""), *list(mark.groups.items())[:MOST_GROUPS]]
+        groups = tuple(mark.groups.items())[:MOST_GROUPS]
         for metric, values in mark.values.items():
+            heap = heaps[mark.policy, metric, start_ms, groups]
+            heap.values += values
             # Steps of one trace are not independent either.
-            clusters = [cluster] if len(values) == 1 else [cluster.lstrip("\0")] * len(values)
-            for field, value in groups:
-                heap = heaps[BucketKey(mark.policy, metric, field, value, start_ms)]
-                heap.values += values
-                heap.clusters += clusters
+            heap.clusters += [cluster] if len(values) == 1 else [cluster.lstrip("\0")] * len(values)
         for metric, reasons in mark.skipped.items():
-            for field, value in groups:
-                heaps[BucketKey(mark.policy, metric, field, value, start_ms)].reasons += reasons
+            heaps[mark.policy, metric, start_ms, groups].reasons += reasons
         for metric in mark.errors:
-            for field, value in groups:
-                heaps[BucketKey(mark.policy, metric, field, value, start_ms)].errors += 1
-    return heaps
+            heaps[mark.policy, metric, start_ms, groups].errors += 1
+    buckets: defaultdict[BucketKey, list[_Heap]] = defaultdict(list)
+    for (policy, metric, start_ms, groups), heap in heaps.items():
+        for field, value in (("", ""), *groups):
+            buckets[BucketKey(policy, metric, field, value, start_ms)].append(heap)
+    return {key: _one_of(some).tally for key, some in buckets.items()}
+
+
+def _one_of(heaps: Sequence[_Heap]) -> _Heap:
+    if len(heaps) == 1:
+        return heaps[0]
+    whole = _Heap()
+    for heap in heaps:
+        whole.take(heap)
+    return whole

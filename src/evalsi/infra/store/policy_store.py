@@ -4,7 +4,7 @@ Marks, buckets, counts, alerts, tasks and messages change in one transaction, so
 """
 
 import secrets
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -386,26 +386,25 @@ def _tell(
 
 
 def _count(connection: Transaction, project: str, policy: str, moves: _Moves) -> None:
-    counts: dict[tuple[str, str], int] = defaultdict(int)
-    for marks, sign in ((moves.added, 1), (moves.removed, -1)):
-        for mark in marks:
-            for field_and_value, count in _counted(mark):
-                counts[field_and_value] += sign * count
+    counts = _counted(moves.added)
+    counts.subtract(_counted(moves.removed))
     rows = [(project, policy, *key, count) for key, count in counts.items() if count]
     connection.executemany(ADD_COUNT, rows)
 
 
-def _counted(mark: PolicyMark) -> Iterator[tuple[tuple[str, str], int]]:
-    for stage in STAGES[: STAGES.index(mark.stage) + 1]:
-        yield (_COUNTS, stage), 1
-    if mark.promoted:
-        yield (_COUNTS, "promoted"), 1
-    if mark.over_budget:
-        yield (_COUNTS, "over_budget"), 1
-    if mark.errors:
-        yield (_COUNTS, "errors"), len(mark.errors)
-    if mark.stage != "seen" and "version" in mark.groups:
-        yield ("version", mark.groups["version"]), 1
+def _counted(marks: Sequence[PolicyMark]) -> Counter[tuple[str, str]]:
+    """What is counted of marks, by field and value."""
+    found: Counter[tuple[str, str]] = Counter()
+    for stage, count in Counter([mark.stage for mark in marks]).items():
+        for reached in STAGES[: STAGES.index(stage) + 1]:
+            found[_COUNTS, reached] += count
+    found[_COUNTS, "promoted"] += sum([mark.promoted for mark in marks])
+    found[_COUNTS, "over_budget"] += sum([mark.over_budget for mark in marks])
+    found[_COUNTS, "errors"] += sum([len(mark.errors) for mark in marks])
+    found.update(
+        [("version", mark.groups["version"]) for mark in marks if mark.stage != "seen" and "version" in mark.groups]
+    )
+    return found
 
 
 def _fill_buckets(connection: Transaction, project: str, moves: _Moves, folding: Folding) -> None:

@@ -1,7 +1,9 @@
 """What this pack reads out of a trajectory: its calls, its failures, its agents. One reading for every evaluator."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
+from evalsi.evaluators.shared_reading import read_once
 from evalsi.schema import Record, Step, StepType, Trajectory
 from evalsi.traces import MadeCall, tool_calls_of
 
@@ -14,9 +16,9 @@ def trajectory_of(record: Record) -> Trajectory:
     return record.trajectory
 
 
-def calls_of(record: Record) -> list[MadeCall]:
+def calls_of(record: Record) -> Sequence[MadeCall]:
     """The tool calls of the record, each once, in the order they were made."""
-    return tool_calls_of(trajectory_of(record))
+    return read_once(tool_calls_of, trajectory_of(record))
 
 
 def failure_of(call: MadeCall) -> str:
