@@ -15,6 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evalsi.cli.app import run
+from evalsi.evaluators.builtin import OF_OTHER_TOOLS
+from evalsi.evaluators.catalog import load
 from tests.command_line import DATA, Ended, command, environment, evalsi, write_jsonl
 
 Cli = Callable[..., Ended]
@@ -201,6 +203,22 @@ def test_a_field_that_no_record_has_is_answered_with_the_columns_there_are(cli: 
     ended = cli("eval", "--data", "qa.csv", "--evaluators", "json-valid")
     assert ended.status == 1
     assert "other columns are question, answer; name the right one: --map output=answer" in ended.err
+
+
+def test_every_field_that_is_missing_is_proposed_a_column_of_its_own(cli: Cli, folder: Path) -> None:
+    (folder / "faq.csv").write_text("qid,Question,Ground Truth,bot_answer\n1,Capital of Peru?,Lima,Lima\n")
+    ended = cli("eval", "--data", "faq.csv", "--evaluators", "exact-match")
+    assert ended.status == 1
+    assert "name the right ones: --map 'reference=Ground Truth' --map output=bot_answer" in ended.err
+    mapped = ("--map", "reference=Ground Truth", "--map", "output=bot_answer")
+    assert cli("eval", "--data", "faq.csv", "--evaluators", "exact-match", *mapped).status == 0
+
+
+@pytest.mark.parametrize(("name", "meant"), sorted(OF_OTHER_TOOLS.items()))
+def test_what_other_tools_call_an_evaluator_leads_to_ours(cli: Cli, folder: Path, name: str, meant: str) -> None:
+    load(meant)
+    ended = cli("eval", "--data", "data.jsonl", "--evaluators", name)
+    assert (ended.status, f"did you mean {meant!r}?" in ended.err) == (2, True)
 
 
 def test_evaluators_named_in_two_flags_are_both_used(cli: Cli) -> None:

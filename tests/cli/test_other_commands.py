@@ -86,6 +86,19 @@ def test_a_results_file_stands_for_a_run_everywhere(cli: Cli) -> None:
     assert cli("compare", "x.json", "alpha").status == 0
 
 
+def test_a_comparison_says_how_its_gates_ended_and_where_too_little_changed_to_tell(cli: Cli, folder: Path) -> None:
+    kept(cli, "before")
+    (folder / "data.jsonl").write_text((folder / "data.jsonl").read_text().replace("Kyoto", "Tokyo"))
+    kept(cli, "after")
+    better = cli("compare", "before", "after", "--gate", "exact-match:0.05")
+    assert "too few records changed for a difference to be found with 80% power: exact-match" in better.out
+    assert "gate on exact-match passed: exact-match changed by +0.250 [" in better.err
+    worse = cli("compare", "after", "before", "--gate", "exact-match:0.05")
+    assert (worse.status, ", which may be chance" in worse.err) == (0, True)
+    assert "gate on exact-match inconclusive" in worse.err
+    assert "gate on" not in cli("compare", "before", "after", "--gate", "exact-match:0.05", "--format", "json").err
+
+
 def test_the_catalog_shows_every_evaluator_and_each_has_a_page(cli: Cli) -> None:
     manifests = json.loads(cli("catalog", "--format", "json").out)
     assert {manifest["name"] for manifest in manifests} >= set(builtin_names())
@@ -221,7 +234,15 @@ def test_the_version_is_printed(cli: Cli, arguments: tuple[str, ...]) -> None:
     ("arguments", "sentence"),
     [
         (("eval", "--dta", "data.jsonl"), "error: no such option '--dta'"),
-        (("eval",), "error: missing option '--data'; see: evalsi eval --help"),
+        (
+            ("eval",),
+            "error: missing option '--data', as in: evalsi eval --data outputs.jsonl --evaluators exact-match,",
+        ),
+        (("report",), "error: missing option '-o' / '--out', as in: evalsi report latest -o report.html; see: evalsi"),
+        (
+            ("compare",),
+            "error: missing argument 'BASELINE', as in: evalsi compare latest~1 latest; see: evalsi compare",
+        ),
         (("eval", "--data", "x", "--evaluators", "y", "--format", "foo"), "error: invalid value for '--format': 'foo'"),
         (("runs", "shw"), "error: no such command 'shw'"),
         (("run", "a", "b"), "error: got unexpected extra argument (b); see: evalsi run --help"),

@@ -415,6 +415,29 @@ def test_a_column_that_a_template_names_and_no_record_has_is_refused_with_the_ne
     assert cli("run", "-f", str(path), "--set", "spec.dataset.mapping={'metadata.topik': topic}").status == 0
 
 
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--gate", "exact-match > 0.5"), "--gate: spec.gates[0].cel: unknown name 'exact' (line 1"),
+        (("--gate", "exact-match > 0.5"), "write metric('exact-match').mean"),
+        (
+            ("--gate", "contains >= 0.5"),
+            "unknown name 'contains' (line 1, column 1 of the condition); write metric('contains')",
+        ),
+        (("--gate", "contains:0.05"), "error: --gate: spec.gates[0] compares and names no baseline; "),
+        (("--gate", "contains:0.05"), "or add --baseline latest"),
+        (("--where", "id =="), "--where: "),
+    ],
+)
+def test_a_mistake_in_a_flag_is_called_by_the_flag_and_says_what_to_write(
+    cli: Cli, folder: Path, flags: tuple[str, ...], said: str
+) -> None:
+    ended = cli("run", "-f", str(write_run(folder, evaluators=["contains", "exact-match"])), *flags)
+    assert (ended.status, asked(folder)) == (2, [])
+    assert said in ended.err
+    assert "--set" not in ended.err
+
+
 def test_what_can_be_answered_without_an_input_is_asked(cli: Cli, folder: Path) -> None:
     write_run(folder)
     cases = folder / "cases.jsonl"

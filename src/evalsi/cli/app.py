@@ -171,9 +171,21 @@ def run(arguments: Sequence[str]) -> int:
 def _usage_in_words(error: click.UsageError) -> str:
     """What is wrong with the words of a command, in one sentence that ends with where its help is."""
     message = " ".join(error.format_message().split()).rstrip(".")
-    message = message[:1].lower() + message[1:]
+    message = message[:1].lower() + message[1:] + _example(error)
     command = error.ctx.command_path if error.ctx is not None else "evalsi"
     return f"{message}; see: {command} --help"
+
+
+def _example(error: click.UsageError) -> str:
+    """An example of the command's help that has what is missing."""
+    if not isinstance(error, click.MissingParameter) or error.ctx is None or error.param is None:
+        return ""
+    lines = map(str.strip, (error.ctx.command.help or "").splitlines())
+    examples = [line for line in lines if line.startswith(f"{error.ctx.command_path} ")]
+    flags = error.param.opts if isinstance(error.param, click.Option) else ()
+    fitting = (line for line in examples if not flags or any(flag in line.split() for flag in flags))
+    example = next(fitting, "")
+    return f", as in: {example}" if example else ""
 
 
 def _page(error: "EvalsiError") -> str:

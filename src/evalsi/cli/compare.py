@@ -1,5 +1,6 @@
 """`evalsi compare`: two runs, record by record."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -103,6 +104,8 @@ def compare(baseline: str, candidate: str, **flags: Any) -> int:
             if comparison.verdict == "NO DATA":
                 raise NothingScoredError("there is nothing to compare", hint="; ".join(comparison.warnings) or None)
             decided = gate_results(gates, comparison)
+            if flags["output_format"] == "table":
+                _say_gates(decided)
             if flags["report_path"] is not None:
                 from evalsi.report.report_options import ReportOptions
                 from evalsi.report.write import write_report
@@ -179,6 +182,10 @@ def print_comparison(comparison: Any, *, max_flips: int) -> None:
     sees = [f"{metric.metric} {figure(metric.detectable)}" for metric in comparison.metrics if metric.detectable]
     if sees:
         out.print(f"smallest difference these pairs find with 80% power: {', '.join(sees)}", style="dim")
+    blind = [each.metric for each in comparison.metrics if each.verdict == "INCONCLUSIVE" and not each.detectable]
+    if blind:
+        names = printable(", ".join(blind), one_line=True)
+        out.print(f"too few records changed for a difference to be found with 80% power: {names}", style="dim")
     for usage in comparison.usage:
         interval, unit = usage.difference.interval, usage.unit
         ends = [signed_in_unit(end, unit) for end in (interval.low, interval.high)] if interval is not None else []
@@ -192,6 +199,13 @@ def print_comparison(comparison: Any, *, max_flips: int) -> None:
         out.print(f"and {hidden:,} more changed", style="dim")
     for warning in comparison.warnings:
         say(f"note: {warning}")
+
+
+def _say_gates(decided: Sequence[Any]) -> None:
+    """How each gate ended that was; one that failed is the error that ends the command."""
+    for result in decided:
+        if result.passed and result.verdict.value != "no_data":
+            say(f"gate on {result.gate.metric} {str(result.verdict).lower()}: {result.reason}")
 
 
 def _print_flip(out: Any, flip: Any) -> None:

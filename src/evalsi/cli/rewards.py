@@ -100,7 +100,7 @@ def _why_none(found: Sequence[Any], rollouts: Sequence[Any]) -> str:
     Args:
         rollouts: The first, if there are any.
     """
-    from evalsi.datasets.likely_columns import likely_column, listed_columns
+    from evalsi.datasets.likely_columns import listed_columns, map_flags
 
     reasons = Counter(
         f"{name}: {part.reason}"
@@ -116,7 +116,7 @@ def _why_none(found: Sequence[Any], rollouts: Sequence[Any]) -> str:
         field = commonest.rpartition(" ")[2]
         others = [name for rollout in rollouts[:1] for name in rollout.metadata]
         shown = f"its columns are {listed_columns(others)}, " if others else ""
-        columns = f"; {shown}name the right one: --map {field}={likely_column(field, others) or 'COLUMN'}"
+        columns = f"; {shown}name the right one: {map_flags([field], others)}"
     return f"most often {commonest} ({rows:,} of {len(found):,}){columns}; the rows say why, in `components`"
 
 

@@ -1,5 +1,6 @@
 """`evalsi traces list`, `show`, `tail`, `export`, `delete` and `import`: traces in the store of this machine or of a server."""
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -37,11 +38,18 @@ def list_traces(limit: int, output_format: str, **given: Any) -> None:
     if output_format == "json":
         print(as_json(found))
     elif not found:
-        say("no traces match" + ("; --failed-steps finds those in which a step failed" if given["errors"] else ""))
+        say(_nothing_listed(given))
     else:
         from evalsi.cli.trace_text import print_traces
 
         print_traces(found)
+
+
+def _nothing_listed(given: Mapping[str, Any]) -> str:
+    """Why a list is empty."""
+    if not any(given.values()):
+        return "no traces yet; 'evalsi traces import FILE' takes some in, and apps send theirs to 'evalsi serve'"
+    return "no traces match" + ("; --failed-steps finds those in which a step failed" if given["errors"] else "")
 
 
 @click.command()

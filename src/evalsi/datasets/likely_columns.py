@@ -4,6 +4,8 @@ Its own module because runs, gradings and uploads find late that a column was no
 """
 
 import difflib
+import re
+import shlex
 from collections.abc import Iterable, Sequence
 
 from evalsi.core.inert import printable
@@ -22,10 +24,23 @@ _MOST_COLUMNS = 12
 def likely_column(field: str, columns: Sequence[str]) -> str:
     """The column that is likeliest meant by `field` or `metadata.NAME`; "" where none looks like it."""
     name = field.removeprefix("metadata.")
-    plain = {column.casefold().replace("-", "_"): column for column in reversed(columns)}
-    exact = next((plain[each] for each in (name, *OTHER_NAMES.get(field, ())) if each in plain), None)
-    within = exact or next((column for column in columns if name in column.casefold()), None)
+    names = (name, *OTHER_NAMES.get(field, ()))
+    plain = {re.sub(r"\W+", "_", column.casefold()): column for column in reversed(columns)}
+    exact = next((plain[each] for each in names if each in plain), None)
+    # `bot_answer` is an answer.
+    within = exact or next((plain[each] for word in names for each in plain if f"_{word}_" in f"_{each}_"), None)
     return within or next(iter(difflib.get_close_matches(name, columns, n=1)), "")
+
+
+def map_flags(fields: Iterable[str], columns: Sequence[str]) -> str:
+    """`--map` for each field, as it is typed, with a column of its own; with COLUMN where none looks like it."""
+    left, flags = list(columns), list[str]()
+    for field in fields:
+        column = likely_column(field, left)
+        if column:
+            left.remove(column)
+        flags.append(f"--map {shlex.quote(f'{field}={column}')}" if column else f"--map {field}=COLUMN")
+    return " ".join(flags)
 
 
 def listed_columns(columns: Sequence[str]) -> str:
@@ -44,13 +59,8 @@ def what_to_map(records: Iterable[Record]) -> str:
         columns.update(dict.fromkeys(record.metadata))
     if not columns:
         return ""
-    left, flags = list(columns), list[str]()
-    for field in ("input", "reference", "output", "context"):
-        if column := likely_column(field, left):
-            left.remove(column)
-            flags.append(f"--map {field}={column}")
-    advice = " ".join(flags) or "--map input=COLUMN"
-    return (
-        f"no record has an input, output or reference; the columns are {listed_columns(list(columns))}; "
-        + printable(f"name the right ones: {advice}", one_line=True)
-    )
+    left = list(columns)
+    fields = [field for field in ("input", "reference", "output", "context") if likely_column(field, left)]
+    advice = printable(map_flags(fields or ["input"], left), one_line=True)
+    shown = listed_columns(left)
+    return f"no record has an input, output or reference; the columns are {shown}; name the right ones: {advice}"

@@ -98,3 +98,25 @@ BUILTIN: dict[str, dict[str, str]] = {
         "user-frustration": "agent.judged:UserFrustration",
     },
 }
+
+OF_OTHER_TOOLS: dict[str, str] = {
+    "accuracy": "exact-match",
+    "answer-correctness": "correctness",
+    "answer-relevancy": "answer-relevance",
+    "answer-similarity": "embedding-similarity",
+    "f1": "token-f1",
+    "factuality": "correctness",
+    "groundedness": "faithfulness",
+    "hallucination": "faithfulness",
+    "includes": "contains",
+    "is-json": "json-valid",
+    "json": "json-valid",
+    "match": "exact-match",
+    "pii": "pii-leak",
+    "regex": "regex-match",
+    "relevance": "answer-relevance",
+    "semantic-similarity": "embedding-similarity",
+    "similarity": "embedding-similarity",
+    "tool-correctness": "tool-call-accuracy",
+}
+"""What others call it: the name to propose to whoever writes theirs."""

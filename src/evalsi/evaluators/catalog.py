@@ -20,7 +20,7 @@ from typing import Any, cast
 from evalsi.core.errors import EvalsiError, UnknownNameError, UsageError
 from evalsi.core.python_module import importing, load_module
 from evalsi.evaluators.api import Definition, evaluator
-from evalsi.evaluators.builtin import BUILTIN
+from evalsi.evaluators.builtin import BUILTIN, OF_OTHER_TOOLS
 from evalsi.evaluators.program_evaluators import program_definitions
 from evalsi.ports.evaluator_program import EvaluatorProgram
 
@@ -116,7 +116,8 @@ def _load_named(pack: str, name: str, reference: str) -> Definition:
             return _sound(definitions[name])
     known = builtin_names() + [point.name for point in entry_points(group=EVALUATOR_GROUP)]
     unknown = UnknownNameError("evaluator", reference if pack else name, known)
-    unknown.hint = unknown.hint or "see: evalsi catalog"
+    usual = OF_OTHER_TOOLS.get(name.casefold().replace("_", "-"))
+    unknown.hint = f"did you mean {usual!r}?" if usual else unknown.hint or "see: evalsi catalog"
     raise unknown
 
 

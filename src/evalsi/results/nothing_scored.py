@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from evalsi.core.inert import printable
-from evalsi.datasets.likely_columns import likely_column, listed_columns
-from evalsi.datasets.mapping import FIELDS
+from evalsi.datasets.likely_columns import OTHER_NAMES, listed_columns, map_flags
 from evalsi.datasets.row_ids import is_made
 from evalsi.engine.columns import Note
+from evalsi.engine.requirements import unmet
 from evalsi.results.graded_run import GradedRun
 from evalsi.schema import ErrorKind, Record
 
@@ -62,12 +62,23 @@ def _notes(run: GradedRun) -> Iterator[tuple[str, Note]]:
 def _column_to_map(run: GradedRun, reason: str) -> str:
     """What to write where a field is missing from the record and other columns are there, as in a table of other names."""
     field = reason.rpartition(" ")[2]
-    if field not in FIELDS or reason != f"the record has no {field}":
+    if field not in OTHER_NAMES or reason != f"the record has no {field}":
         return ""
     record = next((record for rows in run.read_rows() for record in rows.records), Record())
     others = list(record.metadata)
     if not others:
         return ""
-    column = likely_column(field, others) or "COLUMN"
-    said = f"other columns are {listed_columns(others)}; name the right one: --map {field}={column}"
-    return printable(said, one_line=True)
+    lacking = [each for each in _needed(run) if each != field and unmet(frozenset({each}), (record,))]
+    # A column that may be several things goes to the field that has fewer other names.
+    fields = sorted([field, *lacking], key=("input", "reference", "output", "context").index)
+    advice = printable(map_flags(fields, others), one_line=True)
+    return (
+        f"other columns are {listed_columns(others)}; name the right {'one' if len(fields) == 1 else 'ones'}: {advice}"
+    )
+
+
+def _needed(run: GradedRun) -> list[str]:
+    """The fields that an evaluator of the run requires, of those that a table may have under another name."""
+    manifests = [bound.manifest for bound in run.manifest.evaluators if bound.manifest is not None]
+    requires = [each.requires for each in manifests if each.requires is not None]
+    return [name for name in OTHER_NAMES if any(getattr(each, name) for each in requires)]

@@ -2,20 +2,22 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evalsi.core.errors import NotFoundError, StoreError
 from evalsi.infra.store.database import StoreOptions
-from evalsi.infra.store.trace_sqlite import SqliteTraceStore
+from evalsi.infra.store.trace_sqlite import SqliteTraceStore, index_words, indexed_words
 from evalsi.ports.trace_store import TracePart, TraceStore
 from evalsi.schema import Feedback, TraceFilter
 from evalsi.testing.trace_store_suite import (
@@ -217,3 +219,23 @@ def test_a_store_that_is_not_there_is_made_only_where_that_is_meant(tmp_path: Pa
         append(store, a_part(2))
     with closing(SqliteTraceStore(tmp_path / "traces.db", create=False)) as again:
         assert [due.trace_id for due in claim_all(again)] == [trace_id(1)]
+
+
+@pytest.mark.parametrize("start_ns", [0, 1_772_366_400_000_000_000, 1 << 63])
+def test_traces_of_one_moment_are_indexed_in_a_few_steps_each_however_many_there_are(start_ns: int) -> None:
+    words, steps = indexed_words(1, ["refund"]), 0
+
+    class Counting:
+        def execute(self, statement: str, row: Sequence[Any] = ()) -> Any:
+            nonlocal steps
+            steps += 1
+            return file.execute(statement, row)
+
+    change: Any = Counting()
+    with closing(sqlite3.connect(":memory:")) as file:
+        file.execute("CREATE TABLE trace_texts (place INTEGER PRIMARY KEY, trace INTEGER UNIQUE, words BLOB)")
+        file.execute("CREATE VIRTUAL TABLE trace_words USING fts5(words, content='', detail=none, tokenize='ascii')")
+        for trace in range(30_000):
+            index_words(change, trace, start_ns, words)
+        assert file.execute("SELECT count(*) FROM trace_words WHERE trace_words MATCH 'refund'").fetchone() == (30_000,)
+    assert steps < 10 * 30_000

@@ -45,6 +45,9 @@ _PAGES_OF_LOG = 12_000
 """The longer the log, the more often a page waits in it for several traces before it is written to its place."""
 _ROOM = 1 << 11
 """Traces of one microsecond that search tells apart by order."""
+_ODD = 0x9E3779B97F4A7C15
+"""Whose multiples look like chance (Knuth, The Art of Computer Programming 3, 6.4)."""
+_LATE_PLACES = 1 << 62
 _LATEST_US = (1 << 52) - 1000
 """What is later, in the year 2112, is found as of then."""
 _IDS_AT_ONCE = 500
@@ -274,9 +277,13 @@ def indexed_words(project: int, words: Sequence[str]) -> IndexedWords:
 
 def index_words(change: Transaction, trace: int, start_ns: int, words: IndexedWords) -> None:
     """Makes a trace known by these words."""
-    place = min(start_ns // 1000, _LATEST_US) * _ROOM + trace % _ROOM
+    first = min(start_ns // 1000, _LATEST_US) * _ROOM
+    place, room, odd = first + trace % _ROOM, _ROOM, _ODD
     while not change.execute(ADD_TEXT, (place, trace, words.packed)).rowcount:
-        place += 1
+        # Many begin at one moment where a sender has no clock: somewhere in twice the room, until there is a place.
+        room, odd = 2 * room, odd + 2
+        away = (trace * odd >> 24) % room
+        place = first + away if first < _LATE_PLACES else first - away
     change.execute(ADD_WORDS, (place, words.whole))
 
 

@@ -3,6 +3,8 @@
 A gate that can never fail or never pass is worse than none, because people rely on it.
 """
 
+import re
+from collections.abc import Iterable
 from math import isclose
 
 from evalsi.core.errors import EvalsiError, suggestion
@@ -10,7 +12,7 @@ from evalsi.documents.part import Part
 from evalsi.documents.placed_tree import PlacedTree
 from evalsi.evaluators.catalog import load
 from evalsi.evaluators.metric_names import metrics_of
-from evalsi.run.gates.condition import GateCondition
+from evalsi.run.gates.condition import ConditionProblem, GateCondition
 from evalsi.run.gates.figure_ask import RUN_STATS, SHARES, FigureAsk, ask_of, split_metric
 from evalsi.run.spec.check_evaluators import CheckedEvaluators
 from evalsi.run.spec.check_limits import check_baseline
@@ -59,7 +61,9 @@ def _check_condition(part: Part, gate: Gate, spec: RunSpec, evaluators: CheckedE
             if _is_vague(part, path, problem.line)
             else ""
         )
-        part.tree.note(where, f"{path}: {problem.message}{place}", problem.hint)
+        metric = _bare_metric(gate.cel, problem, evaluators.metrics)
+        hint = f"write metric({metric!r}).mean" if metric else problem.hint
+        part.tree.note(where, f"{path}: {problem.message}{place}", hint)
     for reference in condition.references:
         where = part.tree.inside(path, reference.line, reference.column)
         for message, hint in _ask_problems(reference.ask, spec, evaluators):
@@ -74,6 +78,22 @@ def _is_vague(part: Part, path: str, line: int) -> bool:
     return spot is None or spot.start < 0 or line != 1
 
 
+def _bare_metric(cel: str, problem: ConditionProblem, metrics: Iterable[str]) -> str:
+    """The metric that is written where a name is not known; "" for none. CEL reads `exact-match` as a difference."""
+    if not problem.message.startswith("unknown name"):
+        return ""
+    line, place = cel.splitlines()[problem.line - 1], problem.column - 1
+    return next(
+        (
+            name
+            for name in sorted(metrics, key=len, reverse=True)
+            for found in re.finditer(re.escape(name), line)
+            if found.start() <= place < found.end()
+        ),
+        "",
+    )
+
+
 def _check_comparison(part: Part, gate: Gate, spec: RunSpec, evaluators: CheckedEvaluators) -> None:
     if gate.stat not in (Stat.UNSPECIFIED, Stat.MEAN):
         part.say("stat", "of a comparison is the mean", "leave it out, or write a condition in cel")
@@ -84,7 +104,9 @@ def _check_comparison(part: Part, gate: Gate, spec: RunSpec, evaluators: Checked
     if gate.baseline:
         check_baseline(part, "baseline", gate.baseline)
     elif not spec.baseline and not part.gives("baseline"):
-        part.say("", "compares and names no baseline", "write baseline: latest, a run id or a file")
+        part.say(
+            "", "compares and names no baseline", "write baseline: latest, a run id or a file; or add --baseline latest"
+        )
     if not gate.metric:
         part.say("", "compares and names no metric")
         return

@@ -19,6 +19,13 @@ __all__ = ["apply_overrides"]
 _STEP = re.compile(r"""\.?([A-Za-z_][A-Za-z0-9_-]*)|\[(\d{1,6}|\+)\]|\.(\d{1,6})(?=[.\[]|\Z)|\[(["'])(.*?)\4\]""")
 _END = -1
 """The place after the last of a list, written `[+]`."""
+_FLAGS = {
+    "spec.gates[+]": "--gate",
+    "spec.baseline": "--baseline",
+    "spec.dataset.limit": "--limit",
+    "spec.dataset.where": "--where",
+}
+"""Changes that have a flag of their own, by which they are called."""
 _TOP = ("api_version", "apiVersion", "kind", "metadata", "spec")
 
 
@@ -46,7 +53,7 @@ def apply_overrides(tree: PlacedTree, overrides: Sequence[str]) -> None:
 
 def _apply(tree: PlacedTree, override: str) -> None:
     text, separator, written = override.partition("=")
-    flag = f"--set {text.strip()}"
+    flag = _FLAGS.get(text.strip()) or f"--set {text.strip()}"
     keys = _keys(text.strip(), flag) if separator else []
     if not keys:
         raise InvalidSpecError(
