@@ -38,6 +38,7 @@ class Parrot:
     asked: list[tuple[str, int]] = field(default_factory=list)
     identity: dict[str, Any] = field(default_factory=lambda: {"connector": "parrot"})
     capabilities: frozenset[str] = frozenset()
+    needs: frozenset[str] = frozenset()
 
     async def check(self) -> str:
         if self.unreachable:
