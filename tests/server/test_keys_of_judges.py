@@ -8,7 +8,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.server.running_server import RunningServer, running_server, wait_until
+
+pytestmark = pytest.mark.slow
 
 SECRETS = {"OPENAI_API_KEY": "key-of-the-house-1", "ANTHROPIC_API_KEY": "key-of-the-house-2"}
 VERDICT = {"message": {"content": "Verdict: CORRECT"}, "finish_reason": "stop"}
@@ -66,7 +70,7 @@ def carried_out(server: RunningServer, **said: Any) -> None:
     status, answer = server.post("/v1alpha1/runs", {"spec": spec})
     assert status == 200, answer
     address = f"/v1alpha1/runs/{answer['run']['id']}"
-    assert wait_until(lambda: server.get(address)[1]["run"].get("finishedAt"), 30)
+    assert wait_until(lambda: server.get(address)[1]["run"]["status"] == "RUN_STATUS_SUCCEEDED")
 
 
 def test_a_key_of_the_server_goes_to_no_address_that_a_specification_names(tmp_path: Path) -> None:

@@ -4,19 +4,21 @@ from evalsi.core.errors import InvalidSpecError, suggestion
 from evalsi.judges.judge import ModelJudge
 from evalsi.run.spec.own_judge import HOW_TO_NAME
 from evalsi.run.spec.read_run_spec import RunDocument
-from evalsi.schema import (
-    JudgeManifest,
-    RunSpec,
-)
+from evalsi.schema import JudgeManifest, RunSpec
 from evalsi.score.request import JudgeChoice
 from evalsi.settings import Settings
 from evalsi.wiring.judging import judge_choice, judge_manifests, make_judge, prices_of
 
 
 class RunJudges:
-    """The judges a specification names, made once each."""
+    """The judges a specification names, made once each.
+
+    Args:
+        spec: With the judges that a server gives; the document of `refuse_unnamed` is what was written.
+    """
 
     def __init__(self, spec: RunSpec, settings: Settings, *, use_cache: bool) -> None:
+        self._spec = spec
         self.named: dict[str, ModelJudge] = {}
         self._choices: dict[str, JudgeChoice] = {}
         wanted = {spec.judge, *(ref.judge for ref in spec.evaluators)}
@@ -40,7 +42,7 @@ class RunJudges:
 
     def refuse_unnamed(self, document: RunDocument) -> None:
         """Raises: InvalidSpecError: a judge is named that is nowhere, or one is asked and nothing says which."""
-        spec = document.spec
+        spec = self._spec
         how = f"under spec, {HOW_TO_NAME}; or add --judge-provider and --judge-model"
         names = {"spec.judge": spec.judge}
         names |= {f"spec.evaluators[{place}].judge": ref.judge for place, ref in enumerate(spec.evaluators)}
