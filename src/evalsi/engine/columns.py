@@ -241,6 +241,8 @@ class ColumnsBuilder:
         spec = self.specs.get(output)
         if spec is None:
             return number
+        if (spec.min is None or spec.min <= number) and (spec.max is None or number <= spec.max):
+            return number
         for bound, outside in ((spec.min, -1.0), (spec.max, 1.0)):
             if bound is not None and (number - bound) * outside > 0:
                 if abs(number - bound) <= RANGE_TOLERANCE * max(1.0, abs(bound)):

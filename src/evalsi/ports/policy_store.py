@@ -25,7 +25,7 @@ SESSION_PREFIX = "session:"
 """Begin of the subject of a mark about a session; the subject of one about a trace is the trace's id."""
 
 
-class PolicyMark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PolicyMark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """What a policy did with one trace or session."""
 
     policy: str

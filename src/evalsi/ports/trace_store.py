@@ -56,7 +56,7 @@ class Appended(msgspec.Struct, frozen=True, kw_only=True):
     """Spans of parts that had not been stored."""
 
 
-class DueTrace(msgspec.Struct, frozen=True, kw_only=True):
+class DueTrace(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A trace that is to be completed now."""
 
     project: str
@@ -84,7 +84,7 @@ class DueSession(msgspec.Struct, frozen=True, kw_only=True):
     token: str
 
 
-class CompletedTrace(msgspec.Struct, frozen=True, kw_only=True):
+class CompletedTrace(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a trace turned out to be. Replaces what stood there, scores of lower revisions included.
 
     What its parts told (service, name, session, user, labels) stands where the summary is silent.

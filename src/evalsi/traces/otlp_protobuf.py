@@ -8,7 +8,7 @@ import base64
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from evalsi.core.errors import InvalidDataError
 from evalsi.schema.otlp_wire import damage, otlp_messages
@@ -45,8 +45,9 @@ def decode_otlp_protobuf(body: bytes) -> DecodedSpans:
                 packed = scoped.scope
                 name, version = _known_scope(packed) if len(packed) <= _LONGEST_KNOWN else _scope(packed)
                 found = [_span(raw, said, resource, name, version) for raw in scoped.spans]
-                spans += [span for span in found if isinstance(span, Span)]
-                rejected += [span for span in found if isinstance(span, RejectedSpan)]
+                bad = [span for span in found if isinstance(span, RejectedSpan)]
+                spans += [span for span in found if isinstance(span, Span)] if bad else cast("list[Span]", found)
+                rejected += bad
     except damage():
         raise InvalidDataError("no OTLP in protobuf: the bytes are damaged or end early") from None
     return DecodedSpans(spans=spans, rejected=rejected)

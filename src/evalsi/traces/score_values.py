@@ -25,9 +25,13 @@ def score_values(policies: Iterable[PolicyResults]) -> dict[str, float]:
 def _values(result: EvaluationResult) -> Iterator[tuple[str, float]]:
     if result.outcome is not _SCORED:
         return
-    own_name = result.evaluator_ref.rpartition("/")[2].partition("@")[0]
     for score in result.scores:
         value = float(score.passed) if score.passed is not None else score.number
         if value is not None:
-            main = len(result.scores) == 1 or score.name in ("", own_name, result.evaluator)
+            main = len(result.scores) == 1 or _is_main(result, score.name)
             yield (result.evaluator if main else f"{result.evaluator}.{score.name}"), value
+
+
+def _is_main(result: EvaluationResult, output: str) -> bool:
+    own_name = result.evaluator_ref.rpartition("/")[2].partition("@")[0]
+    return output in ("", own_name, result.evaluator)

@@ -29,7 +29,7 @@ _NOTHING: tuple[Any, ...] = ("", [], {})
 _ANSWERS = ("assistant", "ai", "model")
 
 
-class SpanInTrace(msgspec.Struct, frozen=True):
+class SpanInTrace(msgspec.Struct, frozen=True, gc=False):
     """A span with what stands above it, nearest first; a root stands below nothing."""
 
     span: Span

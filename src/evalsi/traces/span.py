@@ -9,7 +9,7 @@ STATUS_ERROR = 2
 """`Span.status_code` of a failed span, in OTLP's numbering (0 unset, 1 ok, 2 error)."""
 
 
-class SpanEvent(msgspec.Struct, frozen=True, kw_only=True):
+class SpanEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Something that happened at a moment within a span."""
 
     name: str
@@ -17,7 +17,7 @@ class SpanEvent(msgspec.Struct, frozen=True, kw_only=True):
     attributes: dict[str, Any] = {}
 
 
-class Span(msgspec.Struct, frozen=True, kw_only=True):
+class Span(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One span. Ids are lower-case hexadecimal; times are nanoseconds since 1970, 0 where the sender gave none.
 
     Attribute values are JSON values: text, bool, int, finite float, list, dict, None.

@@ -138,9 +138,11 @@ def count_of(value: Any) -> int | None:
     """A count of tokens, also one written as text or as 12.0; None for what is none."""
     if isinstance(value, str):
         value = int(value) if value.isascii() and value.isdigit() and len(value) <= 16 else None
-    elif isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_TOKENS else None
+    elif isinstance(value, float):
+        value = int(value) if value.is_integer() else None
+    elif not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if value is not None and 0 <= value <= _MAX_TOKENS else None
 
 
 def _kind(span: Span, conventions: SpanConventions) -> ToldKind:

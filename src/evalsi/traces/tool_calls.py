@@ -19,7 +19,7 @@ _MOST_WAITING = 100
 """Calls without an id that are compared by their arguments before the oldest is taken."""
 
 
-class MadeCall(msgspec.Struct, frozen=True, kw_only=True):
+class MadeCall(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One call of a tool."""
 
     id: str = ""

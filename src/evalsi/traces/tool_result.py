@@ -13,7 +13,7 @@ from evalsi.traces.json_in_text import decoded
 _LLAMA_INDEX = {"tool_name", "raw_output", "is_error"}
 
 
-class ToolResult(msgspec.Struct, frozen=True):
+class ToolResult(msgspec.Struct, frozen=True, gc=False):
     """A result without its wrapping, and what the wrapping told."""
 
     value: Any

@@ -82,7 +82,7 @@ def trajectory_of_spans(spans: Sequence[Span], tracing: Tracing) -> Trajectory:
     return trajectory_of(read, tracing.prices)
 
 
-class ReadSpan(msgspec.Struct, frozen=True):
+class ReadSpan(msgspec.Struct, frozen=True, gc=False):
     """A span and the conventions that it may follow, which are looked up once."""
 
     span: Span

@@ -120,9 +120,10 @@ def _note(
         if column.kind in ("number", "passed")
     ]
     metrics = [metric for metric, _ in numeric] or [columns.evaluator]
+    is_of_step = scope is PolicyScope.SPAN
     for row, (verdict, record) in enumerate(zip(verdicts, records, strict=True)):
         found = result(columns, row, record.id)
-        if scope is PolicyScope.SPAN and record.trajectory is not None and record.trajectory.steps:
+        if is_of_step and record.trajectory is not None and record.trajectory.steps:
             found = msgspec.structs.replace(found, span_id=record.trajectory.steps[0].span_id)
         code = columns.outcomes[row]
         if code == SCORED:

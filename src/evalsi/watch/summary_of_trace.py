@@ -47,7 +47,7 @@ def completed_trace(
         summary=summary_of_trace(spans, record),
         span_digest=span_digest(spans),
         text=f"{text_of(record.input)[:SEARCHED_LETTERS]}\n{text_of(record.output)[:SEARCHED_LETTERS]}".strip(),
-        keys=sorted({str(span.attributes[KEY_ATTRIBUTE]) for span in spans if span.attributes.get(KEY_ATTRIBUTE)}),
+        keys=sorted({str(key) for span in spans if (key := span.attributes.get(KEY_ATTRIBUTE))}),
         policies=policies,
     )
 
