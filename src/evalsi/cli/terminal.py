@@ -3,6 +3,7 @@
 import codecs
 import io
 import os
+import re
 import sys
 from datetime import datetime
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PIPED_WIDTH = 100
+_SPACES_AT_END = re.compile(r" +\n")
 
 
 class _Log(io.TextIOBase):
@@ -22,7 +24,8 @@ class _Log(io.TextIOBase):
         self._stream = stream
 
     def write(self, text: str) -> int:
-        return self._stream.write(inert_log(text))
+        # Where the library breaks a sentence, it leaves the space.
+        return self._stream.write(inert_log(_SPACES_AT_END.sub("\n", text)))
 
     def flush(self) -> None:
         self._stream.flush()
