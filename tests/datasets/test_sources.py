@@ -26,7 +26,7 @@ from evalsi.core.errors import (
     NotFoundError,
     UnknownNameError,
 )
-from evalsi.datasets import DatasetOptions, open_dataset, parquet_sizes
+from evalsi.datasets import DatasetOptions, open_dataset, unpacked_bound
 from evalsi.schema import Content, Record
 
 
@@ -262,7 +262,7 @@ def test_a_small_parquet_file_of_long_values_is_read_in_little_memory(tmp_path: 
 def test_a_parquet_column_that_unpacks_to_very_much_more_than_it_is_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parquet_sizes, "_BLOWN_UP_BYTES", 1 << 20)
+    monkeypatch.setattr(unpacked_bound, "_ALWAYS_BYTES", 1 << 20)
     table = pa.table({"id": ["1"], "output": ["y" * (4 << 20)]})
     pq.write_table(table, tmp_path / "d.parquet", compression="zstd")
     with pytest.raises(InvalidDataError, match="output unpacks to more than 200 times its size"):

@@ -23,6 +23,7 @@ from evalsi.core.errors import (
     StoreError,
     UsageError,
 )
+from evalsi.datasets import unpacked_bound
 from evalsi.infra.store.project_stores import SqlProjectStores
 from evalsi.schema import (
     Content,
@@ -41,7 +42,6 @@ from evalsi.schema import (
     UploadDatasetVersionRequest,
     UploadDatasetVersionResponse,
 )
-from evalsi.server.services import dataset_catalog_service
 from evalsi.server.services.dataset_catalog_service import DatasetCatalogService
 from tests.worker.served_runs import ServedRuns
 
@@ -269,7 +269,7 @@ def test_a_specification_may_pin_the_content_of_a_version(
 def test_a_file_that_unpacks_to_very_much_more_than_it_is_is_refused(
     service: DatasetCatalogService, pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dataset_catalog_service, "_BLOWN_UP_BYTES", 1 << 20)
+    monkeypatch.setattr(unpacked_bound, "_ALWAYS_BYTES", 1 << 20)
     rows = b"".join(b'{"id":"%d","input":"x"}\n' % number for number in range(100))
     with pytest.raises(InvalidDataError, match="cases: unpacks to more than 200 times its size"):
         uploaded(service, pack(rows + b" " * (4 << 20)), piece=100_000)

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from evalsi.core.errors import InvalidDataError
+from evalsi.datasets.unpacked_bound import MOST_TIMES, most_unpacked_bytes
 
-_BLOWN_UP_BYTES = 256 << 20
-_BLOWN_UP_TIMES = 200
 _BATCH_BYTES = 512 << 20
 """What the rows of a batch may come to, where every value is as long as it can be."""
 _LONGEST_HEADER = 64
@@ -31,9 +30,9 @@ def rows_at_once(parquet_file: Any, stored: IO[bytes], most: int, *, name: str) 
         dictionaries_bytes = 0
         for column in _columns(metadata.row_group(number)):
             unpacked_bytes = column.total_uncompressed_size
-            if unpacked_bytes > max(_BLOWN_UP_BYTES, _BLOWN_UP_TIMES * column.total_compressed_size):
+            if unpacked_bytes > most_unpacked_bytes(column.total_compressed_size):
                 raise InvalidDataError(
-                    f"the column {column.path_in_schema} unpacks to more than {_BLOWN_UP_TIMES} times its size",
+                    f"the column {column.path_in_schema} unpacks to more than {MOST_TIMES} times its size",
                     where=name,
                 )
             if column.has_dictionary_page and column.physical_type == "BYTE_ARRAY":

@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from evalsi.core.errors import StoreError
+from evalsi.core.raw_writing import write_all
 from evalsi.datasets.confined_path import confined_path
 from evalsi.datasets.promoted_path import FOLDER, promoted_path
 from evalsi.schema import Record, json_codec
@@ -69,7 +70,7 @@ class PromotedFiles:
                         known.add(record.id)
                         lines.append(json_codec.encode_file(record) + b"\n")
                 if lines:
-                    _write_all(file, b"".join(lines))
+                    _append(file, b"".join(lines))
                 return len(lines)
         except OSError as error:
             raise StoreError(f"cases cannot be added to {path}: {error.strerror}") from error
@@ -89,13 +90,11 @@ class PromotedFiles:
                 self._seen[path] = state
 
 
-def _write_all(file: FileIO, data: bytes) -> None:
+def _append(file: FileIO, data: bytes) -> None:
     """Raises: OSError: nothing was added, as far as the disk lets that be taken back."""
     end = file.seek(0, os.SEEK_END)
-    rest = memoryview(data)
     try:
-        while rest:  # a disk that becomes full takes a part and says so only when asked for the next
-            rest = rest[file.write(rest) or 0 :]
+        write_all(file, data)
         os.fsync(file.fileno())
     except OSError:
         with contextlib.suppress(OSError):

@@ -1,8 +1,8 @@
 """From a graded run to what sinks are told: its records with scores in their order, and then the run as a whole.
 
 Its own module because the ids of scores rest on what is here, and putting them must come to the same on every try: whoever
-goes on where another worker was killed counts on the order. What always holds: nothing here depends on the time; what a dataset says is the id of a trace or span is told
-as one only where it has the form of one, since sinks make addresses of them.
+goes on where another worker was killed counts on the order. What always holds: nothing here depends on the time; what a
+dataset says is the id of a trace or span is told as one only where it has the form of one, since sinks make addresses of them.
 """
 
 import re

@@ -1,8 +1,8 @@
 """What a specification that came over a network may not do on the machine of the server, and where its files lie.
 
 Who runs `evalsi run` may read and start whatever they like; who sends a spec to a server may name datasets and
-recordings below the root of datasets, but for the cases of other projects, and nothing else of that machine. All paths are confined here, before anything is
-opened, and what is opened later is what was confined.
+recordings below the root of datasets, but for the cases of other projects, and nothing else of that machine. All paths are
+confined here, before anything is opened, and what is opened later is what was confined.
 """
 
 from pathlib import Path

@@ -27,11 +27,13 @@ from evalsi.core.errors import (
     told_error,
 )
 from evalsi.core.page_token import read_page_token, write_page_token
+from evalsi.core.raw_writing import write_all
 from evalsi.datasets import DatasetOptions, open_dataset
 from evalsi.datasets.byte_source import ByteSource
 from evalsi.datasets.difference import record_difference
 from evalsi.datasets.options import FORMATS, Format
 from evalsi.datasets.row_ids import SeenIds, hash_of
+from evalsi.datasets.unpacked_bound import MOST_TIMES, most_unpacked_bytes
 from evalsi.ports.dataset_store import Decision, VersionQuery
 from evalsi.ports.failure_store import FailureStore
 from evalsi.ports.project_stores import ProjectStores
@@ -67,9 +69,6 @@ from evalsi.server.services.run_service import page_size
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}\Z")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}\Z")
 _RESERVED = "latest"
-_BLOWN_UP_BYTES = 256 << 20
-_BLOWN_UP_TIMES = 200
-"""Text that people evaluate packs to a fifth or a twentieth; what unpacks to so much more is made to fill a disk."""
 _IDS_AT_ONCE = 10_000
 _WRITTEN_AT_ONCE = 1 << 20
 _DESCRIPTIVE = ("owner", "split", "tags", "description", "labels")
@@ -290,10 +289,8 @@ async def _received(
 
 
 def _write(out: FileIO, data: bytes) -> None:
-    rest = memoryview(data)
     try:
-        while rest:
-            rest = rest[out.write(rest) or 0 :]
+        write_all(out, data)
     except OSError as error:
         raise StoreError(f"the server has no room for the upload: {error.strerror}") from error
 
@@ -303,13 +300,13 @@ def _refuse_blown_up(file: Path, name: str) -> None:
     source = ByteSource(name=name, path=file)
     if not source.is_packed():
         return
-    most_bytes = max(_BLOWN_UP_BYTES, _BLOWN_UP_TIMES * file.stat().st_size)
+    most_bytes = most_unpacked_bytes(file.stat().st_size)
     unpacked_bytes = 0
     for block in source.blocks():
         unpacked_bytes += len(block)
         if unpacked_bytes > most_bytes:
             raise InvalidDataError(
-                f"unpacks to more than {_BLOWN_UP_TIMES} times its size", where=name, hint="send it unpacked"
+                f"unpacks to more than {MOST_TIMES} times its size", where=name, hint="send it unpacked"
             )
 
 
