@@ -45,7 +45,7 @@ def test_a_program_that_only_waits_gives_its_place_to_others() -> None:
     assert asyncio.run(_others_end_first(PythonProgram(source=SLEEPS, limits=SandboxLimits(wall_s=300.0))))
 
 
-def test_a_program_that_works_keeps_its_place_until_it_ends() -> None:
+def test_a_program_that_is_busy_keeps_its_place() -> None:
     assert not asyncio.run(_others_end_first(PythonProgram(source=SPINS, limits=SandboxLimits(wall_s=60.0, cpu_s=1))))
 
 
