@@ -96,7 +96,7 @@ import threading, time
 refused = 0
 stop = threading.Event()
 threads = []
-for _ in range(72):
+for _ in range(66):
     thread = threading.Thread(target=stop.wait)
     try:
         thread.start()

@@ -27,8 +27,8 @@ _LAST_WORDS_S = 1.0
 """Seconds in which what a process said before it ended has come."""
 _FIRST_USER, _LAST_USER = 61184, 65519
 """The range that systemd gives to dynamic users, so nobody's files and processes belong to one of them."""
-_REFUSALS_BORNE = 16
-"""A program that is refused more processes than this while it runs does little but ask. Each refusal costs the kernel a copy."""
+_REFUSALS_BORNE = 4
+"""Who is refused more processes than this goes on asking, and each time costs the kernel a copy of a process to find out."""
 _numbers = itertools.count()
 
 
