@@ -18,13 +18,18 @@ settings.register_profile("quick", deadline=None)
 
 SLOW_FILES = Path(__file__).with_name("slow_files.txt").read_text(encoding="utf-8").splitlines()
 
+MACHINE_DRIVERS = {"firecracker", "qemu"}
+
 LONGEST_NAME = 100
 """Characters of what a test is given that are its name."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _keep_machines_apart(items)
     _keep_sharing_tests_together(items)
+    if hasattr(config, "workerinput"):  # set in the processes of xdist
+        _put_long_tests_first(items, config.rootpath)
     if config.getoption("reruns", None):
         _try_only_slow_tests_again(items, config.rootpath)
 
@@ -34,6 +39,21 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     if isinstance(val, (str, bytes)) and len(val) > LONGEST_NAME:
         return f"{argname}: {val[:20]!r} and so on to {len(val)}"
     return None
+
+
+def _keep_machines_apart(items: list[pytest.Item]) -> None:
+    """Of the tests of sandboxes those that are given a virtual machine run on a process of their own."""
+    for item in items:
+        group = item.get_closest_marker("xdist_group")
+        given = item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+        if group is not None and group.args == ("sandbox",) and any(str(one) in MACHINE_DRIVERS for one in given):
+            item.add_marker(pytest.mark.xdist_group("machines"))
+
+
+def _put_long_tests_first(items: list[pytest.Item], root: Path) -> None:
+    """A test that waits for minutes is not begun when all others are done. Groups come before, whatever their place."""
+    ranks = {root / file: rank for rank, file in enumerate(SLOW_FILES)}
+    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
 
 
 def _keep_sharing_tests_together(items: list[pytest.Item]) -> None:
