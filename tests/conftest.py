@@ -57,16 +57,19 @@ def _put_long_tests_first(items: list[pytest.Item], root: Path) -> None:
 
 
 def _keep_sharing_tests_together(items: list[pytest.Item]) -> None:
-    """Tests that share something made once, for their file or their folder, run on one process, or each would make it again."""
+    """Tests that share something made once, for their file or their folder, run on one process, or each would make it again.
+
+    So do the short tests of a file, too: xdist looks through all that it has given out whenever a test ends.
+    """
     scopes = {item: _what_is_shared(item) for item in items if isinstance(item, pytest.Function)}
     sharing_files = {item.path for item, shared in scopes.items() if "module" in shared}
     for item, shared in scopes.items():
         if item.get_closest_marker("xdist_group") is not None:
             continue
-        if item.path in sharing_files:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-        elif "session" in shared:
+        if item.path not in sharing_files and "session" in shared:
             item.add_marker(pytest.mark.xdist_group(shared["session"]))
+        elif item.path in sharing_files or item.get_closest_marker("slow") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 def _what_is_shared(item: pytest.Function) -> dict[str, str]:
