@@ -66,9 +66,9 @@ class RemoteConnection:
         import grpc
 
         sent = _encoded(request)
-        stub: Any = self._opened().unary_unary(_METHODS[name], response_deserializer=_decoder(kind))
+        channel: Any = self._opened()
         try:
-            return await stub(sent, timeout=wait_s)
+            return await channel.unary_unary(_METHODS[name], None, _decoder(kind))(sent, timeout=wait_s)
         except grpc.RpcError as error:
             raise self._told(error) from None
 
@@ -79,9 +79,8 @@ class RemoteConnection:
         import grpc
 
         sent = _encoded(request)
-        answers = self._opened().unary_stream(_METHODS[name], response_deserializer=_decoder(kind))(
-            sent, timeout=wait_s
-        )
+        channel: Any = self._opened()
+        answers = channel.unary_stream(_METHODS[name], None, _decoder(kind))(sent, timeout=wait_s)
         try:
             async for answer in answers:
                 yield answer

@@ -107,6 +107,7 @@ RENEW_TASK = """
     UPDATE policy_tasks SET due_ms = ? WHERE project_id = ? AND policy = ? AND subject = ? AND token = ?"""
 END_TASK = "DELETE FROM policy_tasks WHERE project_id = ? AND policy = ? AND subject = ? AND token = ?"
 DROP_TASKS = "DELETE FROM policy_tasks WHERE project_id = ? AND policy = ?"
+FORGET_TASKS = "DELETE FROM policy_tasks WHERE project_id = ?"
 COUNT_TASKS = "SELECT count(*) FROM policy_tasks WHERE project_id = ? AND policy = ?"
 
 ADD_SPENT = """
@@ -308,7 +309,8 @@ class SqlPolicyStore:
     def forget(self, project: str, subjects: Sequence[str]) -> None:
         def remove(connection: Transaction) -> None:
             for some in _pieces(subjects):
-                connection.execute(f"{FORGET_MARKS} AND subject IN ({_places(some)})", (project, *some))
+                for statement in (FORGET_MARKS, FORGET_TASKS):
+                    connection.execute(f"{statement} AND subject IN ({_places(some)})", (project, *some))
             forget_outgoing(connection, project, subjects)
 
         self.database.write(remove, alone=True)
