@@ -51,7 +51,7 @@ def foreign(tmp_path_factory: pytest.TempPathFactory) -> Generator[Foreign]:
     with opened(folder / "store") as stores:
         ids = fill(stores)
     with opened_traffic(folder / "store") as traces:
-        ids |= fill_traffic(traces, 20)
+        ids |= fill_traffic(traces, 60)
     env = {"EVALSI_DIR": str(folder / "store")}
     made = evalsi("auth", "keys", "create", "root", "--role", "*=owner", "--local", cwd=folder, env=env)
     (folder / "evalsi.yaml").write_text(f"data_dir: store\nauth: {{}}\nprojects: {{{OWN}: {{}}}}\n", encoding="utf-8")
