@@ -19,11 +19,13 @@ from evalsi.server.listen_address import listen_address
 from evalsi.server.make_services import reward_service, run_services, trace_services
 from evalsi.server.otlp.listening import OtlpPlan
 from evalsi.server.otlp.make_receiver import make_receiver
+from evalsi.server.own_pages import OwnPages
 from evalsi.server.policy_measures import PolicyMeasures
 from evalsi.server.run_measures import RunMeasures, SpentMeasures
 from evalsi.server.serve import Extras, Running, ServePlan, serve_until_told
 from evalsi.server.tls import Certificates
 from evalsi.settings import Settings
+from evalsi.settings.open_door import is_on_this_machine
 from evalsi.settings.server import ServerSettings
 from evalsi.wiring.judge_tokens import JudgeTokens
 from evalsi.wiring.run_serving import RunParts, opened_runs
@@ -85,17 +87,18 @@ class WholeServer:
                 *trace_services(traces, watch, judge_tokens),
                 rewards,
             ],
-            mounts={} if self.reward is None else _rewards_of(rewards, self.reward),
+            mounts={} if self.reward is None else _rewards_of(rewards, self.reward, server.listen),
             collectors=[registry, RunMeasures(runs), SpentMeasures(runs.accounts), PolicyMeasures(watch)],
             admit_judges=judge_tokens.admit,
             account=judge_tokens.add,
         )
 
 
-def _rewards_of(rewards: LateService, spec: RewardSpec) -> dict[str, Any]:
+def _rewards_of(rewards: LateService, spec: RewardSpec, listen: str) -> dict[str, Any]:
     from evalsi.server.openrlhf_route import PATH, OpenRlhfRoute
 
-    return {PATH: OpenRlhfRoute(rewards.load(), spec)}
+    pages = OwnPages(is_on_this_machine(listen))
+    return {PATH: OpenRlhfRoute(rewards.load(), spec, pages)}
 
 
 def _plan_of(server: ServerSettings) -> ServePlan:

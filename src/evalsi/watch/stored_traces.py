@@ -6,9 +6,11 @@ meanwhile are left to it, whose policies are to see them.
 
 import time
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from evalsi.core.clock import Clock, microseconds
 from evalsi.ports.failure_store import FailureStore
+from evalsi.ports.policy_store import PolicyStore
 from evalsi.ports.trace_store import TraceStore, Waiting
 from evalsi.schema import DeleteTracesRequest, GetTraceResponse, TraceFilter, TraceSummary
 from evalsi.traces import Span, Tracing, by_trace
@@ -24,12 +26,23 @@ _LEASE_MS = 2000
 _AT_ONCE_SPANS = 5000
 
 
-class StoredTraces:
-    """The traces of one project in a store."""
+class CopiesOfTraces(NamedTuple):
+    """Who else keeps something of a trace."""
 
-    def __init__(self, store: TraceStore, failures: FailureStore, tracing: Tracing, clock: Clock, project: str) -> None:
+    failures: FailureStore
+    policies: PolicyStore
+
+
+class StoredTraces:
+    """The traces of one project in a store.
+
+    Args:
+        copies: Where parts of the traces are that go with them.
+    """
+
+    def __init__(self, store: TraceStore, copies: CopiesOfTraces, tracing: Tracing, clock: Clock, project: str) -> None:
         self._store = store
-        self._failures = failures
+        self._copies = copies
         self._tracing = tracing
         self._clock = clock
         self._project = project
@@ -58,7 +71,7 @@ class StoredTraces:
                 time.sleep(interval_s)
 
     def delete(self, request: DeleteTracesRequest) -> int:
-        return delete_traces(self._store, self._failures, self._project, request)
+        return delete_traces(self._store, self._copies.failures, self._project, request, self._copies.policies.forget)
 
     def take(self, spans: Sequence[Span]) -> int:
         accepted = 0

@@ -55,8 +55,14 @@ def sink_plans(server: ServerSettings, settings: Settings, clock: Clock) -> list
 def _sink(sink: SinkSettings, server: ServerSettings, settings: Settings, clock: Clock) -> ScoreSink:
     fence, address = fence_of(server), sink_address(sink)
 
-    def endpoint(headers: Headers) -> SinkEndpoint:
-        return SinkEndpoint(url=address, headers=headers, fence=fence, proxy=settings.proxy_for(address))
+    def endpoint(headers: Headers, *, may_answer_pages: bool = False) -> SinkEndpoint:
+        return SinkEndpoint(
+            url=address,
+            headers=headers,
+            fence=fence,
+            proxy=settings.proxy_for(address),
+            may_answer_pages=may_answer_pages,
+        )
 
     if sink.otel is not None:
         made = endpoint(_from_variables(sink.otel.headers_env, settings))
@@ -74,7 +80,7 @@ def _sink(sink: SinkSettings, server: ServerSettings, settings: Settings, clock:
     part = sink.webhook
     assert part is not None
     return WebhookSink(
-        endpoint=endpoint(_from_variables(part.headers_env, settings)),
+        endpoint=endpoint(_from_variables(part.headers_env, settings), may_answer_pages=True),
         secret=lambda: settings.secret(part.secret_env) if part.secret_env else "",
         clock=clock,
     )

@@ -224,7 +224,7 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
 
 def _check_readable(connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration]) -> None:
     newest = migrations[-1].version
-    version = _version(connection, path, newest)
+    version = schema_version(connection, path, newest)
     if version < newest:
         raise StoreError(
             f"the store {path} has the older format {version} and cannot be written, so it cannot be brought up to date",
@@ -234,7 +234,7 @@ def _check_readable(connection: sqlite3.Connection, path: Path, migrations: Sequ
 
 def _bring_up_to_date(connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration]) -> None:
     newest = migrations[-1].version
-    version = _version(connection, path, newest)
+    version = schema_version(connection, path, newest)
     if version == newest:
         return
     if version == 0:  # it counts only before the first page is written; in a file with pages it changes nothing
@@ -242,7 +242,7 @@ def _bring_up_to_date(connection: sqlite3.Connection, path: Path, migrations: Se
     connection.execute("PRAGMA synchronous = FULL")
 
     def migrate(locked: Transaction) -> None:
-        version = _version(connection, path, newest)
+        version = schema_version(connection, path, newest)
         if version == newest:
             return  # another process was faster
         if version:
@@ -257,8 +257,11 @@ def _bring_up_to_date(connection: sqlite3.Connection, path: Path, migrations: Se
     _in_transaction(connection, migrate)
 
 
-def _version(connection: sqlite3.Connection, path: Path, newest: int) -> int:
-    """The version of the schema in the file, 0 when it is empty."""
+def schema_version(connection: sqlite3.Connection, path: Path, newest: int) -> int:
+    """The version of the schema in the file, 0 when it is empty.
+
+    Raises: StoreTooNewError: a later version wrote it. StoreError: it is no store.
+    """
     version, application, tables = _one_look(connection)
     if application != APPLICATION_ID:
         if application or version or tables:

@@ -70,6 +70,10 @@ def is_passing(error: sqlite3.Error) -> bool:
     return _primary_code(error) in _PASSING
 
 
+def is_lack_of_room(error: sqlite3.Error) -> bool:
+    return _primary_code(error) == sqlite3.SQLITE_FULL
+
+
 def _primary_code(error: sqlite3.Error) -> int:
     code: int | None = getattr(error, "sqlite_errorcode", None)
     return -1 if code is None else code & 0xFF
