@@ -532,3 +532,22 @@ def test_the_judge_of_the_environment_says_nothing_about_one_of_another_provider
     ended = cli("run", "-f", str(path), "--judge-provider", "anthropic")
     assert (ended.status, asked(folder)) == (2, [])
     assert "the flags name no whole judge; add --judge-model" in ended.err
+
+
+def test_a_run_whose_gate_had_no_data_is_listed_as_failed(cli: Cli, folder: Path) -> None:
+    path = write_run(
+        folder, right=0, wrong=0, extra=[{"id": "c", "input": "say crash", "reference": "x"}], gates=[gate(min=0.1)]
+    )
+    assert cli("run", "-f", str(path)).status == 3
+    (row,) = json.loads(cli("runs", "list", "--format", "json").out)
+    assert row["verdict"] == "failed"
+    assert "NO DATA" in cli("runs", "show", "latest").err
+
+
+def test_a_warning_is_said_once(cli: Cli, folder: Path) -> None:
+    path = write_run(folder, gates=[gate(min=0.1)], dataset={"path": "cases.jsonl", "skip_invalid": True})
+    with (folder / "cases.jsonl").open("a") as file:
+        file.write("no json\n")
+    said = [line for line in cli("run", "-f", str(path)).err.splitlines() if line.startswith("warning: ")]
+    assert said
+    assert len(said) == len(set(said))

@@ -165,8 +165,6 @@ def tell_verdict(executed: Any, mishaps: Mishaps, ending: Ending, flags: dict[st
         return 1
     for gate in executed.run.gates:
         say(gate_line(gate))
-    for warning in executed.run.manifest.warnings:
-        say(f"warning: {warning}")
     status = exit_status(executed.run.gates, ending.on_inconclusive)
     if executed.nothing_scored and status == 0:
         raise NothingScoredError("nothing was scored", hint=mishaps.why_nothing)

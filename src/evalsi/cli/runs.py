@@ -96,6 +96,7 @@ def show(run: str, output_format: str, manifest: bool, errors: bool, failed: boo
     evalsi runs show latest --errors --failed
     """  # noqa: D301
     from evalsi.cli.bad_records import mishaps_of, print_bad_records, say_errors
+    from evalsi.cli.run_ending import gate_line
     from evalsi.results.fence_words import fence_words
     from evalsi.settings import Settings
     from evalsi.wiring.reading_runs import reading_run
@@ -121,6 +122,8 @@ def show(run: str, output_format: str, manifest: bool, errors: bool, failed: boo
             for warning in graded.manifest.warnings:
                 say(f"warning: {warning}")
             say_errors(graded, mishaps_of(graded).example)
+            for gate in graded.gates:
+                say(gate_line(gate))
 
 
 def _say_what_is_missing(graded: Any) -> None:
@@ -128,6 +131,8 @@ def _say_what_is_missing(graded: Any) -> None:
     from evalsi.schema import RunStatus
 
     about = graded.manifest
+    if about.stopped_early:
+        say(f"stopped early: {about.stopped_early}; what was not asked is CANCELLED")
     if about.status not in (RunStatus.RUNNING, RunStatus.CANCELLED) or about.dataset is None:
         return
     answers = graded.kept_answers() if graded.kept_answers is not None else 0

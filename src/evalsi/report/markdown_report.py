@@ -25,6 +25,7 @@ _MARKS = {
     "FAIL": "❌",
     "NO DATA": "⚪",
     "NOTHING SCORED": "⚪",
+    "STOPPED": "❌",
     "SCORED": "🔵",
     "IMPROVED": "✅",
     "REGRESSED": "❌",
@@ -247,6 +248,9 @@ def _last_line(findings: Findings) -> str:
     latency = next((f for f in findings.usage.figures if (f.source, f.measure) == ("", "latency")), None)
     if latency is not None:
         facts.append(f"latency median {seconds(latency.median.value)}, p95 {seconds(latency.p95.value)}")
+    first = next((f for f in findings.usage.figures if (f.source, f.measure) == ("", "time_to_first_token")), None)
+    if first is not None:
+        facts.append(f"first token median {seconds(first.median.value)}, p95 {seconds(first.p95.value)}")
     if manifest.unpinned:
         facts.append(f"{plural(len(manifest.unpinned), 'thing')} could not be pinned")
     facts.append(date(manifest.finished_at or manifest.started_at))

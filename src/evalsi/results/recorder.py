@@ -194,8 +194,9 @@ class RunRecorder:
             )
         )
 
-    def finish(self, whole: list[EvaluatorColumns]) -> GradedRun:
-        """Ends the run: succeeded when no row is missing, interrupted otherwise.
+    def finish(self, whole: list[EvaluatorColumns], *, stopped_early: str = "") -> GradedRun:
+        """Ends the run: interrupted when a row is missing, an error when `stopped_early` says why rows that are there were
+        not asked about, succeeded otherwise.
 
         Args:
             whole: The results of dataset and session scope.
@@ -205,7 +206,9 @@ class RunRecorder:
                 self.run_id, Segment(index=WHOLE, first_row=WHOLE, rows=0, records=b"", results=pack(whole))
             )
         self._note_fences(whole)
-        self._end("interrupted" if self.cut_short else "succeeded", self.trials.completed(self.summary.finish(whole)))
+        status = "interrupted" if self.cut_short else "error" if stopped_early else "succeeded"
+        self.manifest = msgspec.structs.replace(self.manifest, stopped_early=stopped_early if status == "error" else "")
+        self._end(status, self.trials.completed(self.summary.finish(whole)))
         return stored_run(self._work.store, self.run_id)
 
     def decide(self, gates: list[GateResult]) -> GradedRun:
@@ -222,7 +225,7 @@ class RunRecorder:
         now, judges = work.clock.now(), work.judges()
         self.manifest = msgspec.structs.replace(
             self.manifest,
-            status=RunStatus.SUCCEEDED if status == "succeeded" else RunStatus.CANCELLED,
+            status=_MANIFEST_STATUS[status],
             finished_at=now,
             judges=judges,
             judge_usage=total_usage([judge.usage for judge in judges]),
@@ -325,6 +328,11 @@ class RunRecorder:
 
 
 _USAGES = msgspec.json.Decoder(UsageOnly)
+_MANIFEST_STATUS = {
+    "succeeded": RunStatus.SUCCEEDED,
+    "interrupted": RunStatus.CANCELLED,
+    "error": RunStatus.ERROR,
+}
 
 
 def _worked_s(manifest: RunManifest, seen_at: datetime | None) -> float:
@@ -336,9 +344,10 @@ def _worked_s(manifest: RunManifest, seen_at: datetime | None) -> float:
 
 
 def _verdict(gates: list[GateResult]) -> str:
-    """What the gates say together: one that is not met fails the run, one that the data cannot decide leaves it open."""
+    """What the gates say together: one that is not met or has no data fails the run, one that the data cannot decide
+    leaves it open."""
     verdicts = {gate.verdict for gate in gates}
-    if GateVerdict.FAILED in verdicts:
+    if verdicts & {GateVerdict.FAILED, GateVerdict.NO_DATA}:
         return "failed"
     return "passed" if verdicts <= {GateVerdict.PASSED} else "undecided"
 

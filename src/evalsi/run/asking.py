@@ -261,10 +261,13 @@ class Asking:
 
 def with_answer(record: Record, answer: Answer) -> Record:
     """The record with what the target said."""
+    usage = answer.usage
+    if answer.time_to_first_token_s is not None:
+        usage = msgspec.structs.replace(usage, time_to_first_token=answer.time_to_first_token_s)
     return msgspec.structs.replace(
         record,
         output=answer.output,
-        usage=answer.usage,
+        usage=usage,
         trajectory=answer.trajectory or record.trajectory,
         stop_reason=answer.stop_reason,
         notes=[*record.notes, *answer.notes],

@@ -18,7 +18,6 @@ from evalsi.engine.columns import ERROR, EvaluatorColumns
 from evalsi.engine.evaluate import Evaluation, GradedBatch, RecordBatch
 from evalsi.engine.summary import SummaryBuilder
 from evalsi.results.check_cluster_key import check_cluster_key
-from evalsi.results.graded_run import GradedRun
 from evalsi.results.portions import Pace, portions, stored_beginning
 from evalsi.results.recorder import RunRecorder, Work, total_usage
 from evalsi.results.segment_spend import SegmentSpend
@@ -167,10 +166,12 @@ class Execution:
         self.recorder.keep(graded)
         self.pace.learn(len(graded.records), graded.computed_s)
 
-    def ended(self, run: GradedRun) -> Executed:
-        """Decides the gates of a run that was finished. One that was stopped is not judged by its first part."""
+    def ended(self, whole: list[EvaluatorColumns]) -> Executed:
+        """Ends the run and decides its gates. One that was stopped, by somebody or by its budget, is not judged by its
+        first part."""
         job = self.job
-        if job.gates and not self.recorder.cut_short:
+        run = self.recorder.finish(whole, stopped_early=self.limits.reached or "")
+        if job.gates and not self.recorder.cut_short and self.limits.reached is None:
             from evalsi.run.gates.decide import decide_gates
 
             gates = decide_gates(job.gates, run, job.gate_plan, open_baseline=job.open_baseline)

@@ -708,6 +708,9 @@ def rest_Usage(m: Usage) -> dict[str, Any]:
     v = m.requests
     if v is not None:
         d["requests"] = v
+    v = m.time_to_first_token
+    if v is not None:
+        d["timeToFirstToken"] = duration_text(v)
     return d
 
 
@@ -742,6 +745,9 @@ def file_Usage(m: Usage) -> dict[str, Any]:
     if v is not None:
         d["requests"] = v
     d["unpriced_requests"] = m.unpriced_requests
+    v = m.time_to_first_token
+    if v is not None:
+        d["time_to_first_token"] = duration_text(v)
     return d
 
 
@@ -4958,6 +4964,7 @@ def rest_RunManifest(m: RunManifest) -> dict[str, Any]:
         "gates": [rest_GateResult(v) for v in m.gates],
         "specFolder": m.spec_folder,
         "sandboxes": [rest_IsolationReport(v) for v in m.sandboxes],
+        "stoppedEarly": m.stopped_early,
     }
     v = m.git
     if v is not None:
@@ -5059,6 +5066,8 @@ def file_RunManifest(m: RunManifest) -> dict[str, Any]:
         d["earlier_tries"] = duration_text(v)
     if m.sandboxes:
         d["sandboxes"] = [file_IsolationReport(v) for v in m.sandboxes]
+    if m.stopped_early:
+        d["stopped_early"] = m.stopped_early
     return d
 
 

@@ -490,6 +490,7 @@ def read_Usage(w):
         cached_cost_usd=w.cached_cost_usd if w.HasField("cached_cost_usd") else None,
         requests=w.requests if w.HasField("requests") else None,
         unpriced_requests=w.unpriced_requests,
+        time_to_first_token=read_duration(w.time_to_first_token) if w.HasField("time_to_first_token") else None,
     )
 
 
@@ -2002,6 +2003,7 @@ def read_RunManifest(w):
         spec_folder=w.spec_folder,
         earlier_tries=read_duration(w.earlier_tries) if w.HasField("earlier_tries") else None,
         sandboxes=[read_IsolationReport(x) for x in w.sandboxes],
+        stopped_early=w.stopped_early,
     )
 
 

@@ -268,6 +268,10 @@ def fill_Usage(s, w):
     v = s.unpriced_requests
     if v:
         w.unpriced_requests = v
+    v = s.time_to_first_token
+    if v is not None:
+        w.time_to_first_token.SetInParent()
+        fill_duration(v, w.time_to_first_token)
 
 
 def fill_Provenance(s, w):
@@ -3183,6 +3187,9 @@ def fill_RunManifest(s, w):
     if v:
         for x in v:
             fill_IsolationReport(x, w.sandboxes.add())
+    v = s.stopped_early
+    if v:
+        w.stopped_early = v
 
 
 def fill_GitState(s, w):
