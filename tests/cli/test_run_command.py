@@ -551,3 +551,25 @@ def test_a_warning_is_said_once(cli: Cli, folder: Path) -> None:
     said = [line for line in cli("run", "-f", str(path)).err.splitlines() if line.startswith("warning: ")]
     assert said
     assert len(said) == len(set(said))
+
+
+def test_the_slices_that_a_specification_asks_for_are_printed_written_and_reported(cli: Cli, folder: Path) -> None:
+    path = write_run(folder, trials=2, slices=["metadata.topic", "nowhere"])
+    ended = cli("run", "-f", str(path), "--output", "r.json", "--report", "r.md")
+    assert ended.status == 0, ended.err
+    assert "metadata.topic = t0  exact-match  10  0.800" in ended.out
+    assert "no record has nowhere" in ended.err
+    written = json.loads((folder / "r.json").read_text())["slices"]
+    assert [(one["key"], one["value"], one["records"]) for one in written] == [
+        ("metadata.topic", "t0", 5),
+        ("metadata.topic", "t1", 5),
+    ]
+    assert [summary["metric"] for summary in written[0]["summaries"]] == [
+        "exact-match",
+        "exact-match.pass@2",
+        "exact-match.pass^2",
+    ]
+    assert written[0]["summaries"][0]["ci"]["method"] == "clustered-t"
+    assert "| `metadata.topic` = `t0` | 10 | 0.800 |" in (folder / "r.md").read_text()
+    assert "metadata.topic = t0" in cli("runs", "show", "r.json").out
+    assert cli("compare", "r.json", "r.json").status == 0

@@ -97,6 +97,7 @@ def show(run: str, output_format: str, manifest: bool, errors: bool, failed: boo
     """  # noqa: D301
     from evalsi.cli.bad_records import mishaps_of, print_bad_records, say_errors
     from evalsi.cli.run_ending import gate_line
+    from evalsi.cli.slice_table import print_slices, slices_of
     from evalsi.results.fence_words import fence_words
     from evalsi.settings import Settings
     from evalsi.wiring.reading_runs import reading_run
@@ -119,6 +120,7 @@ def show(run: str, output_format: str, manifest: bool, errors: bool, failed: boo
                 say(f"programs ran in {fence_words(fence)}")
         print_summaries(graded.summaries, output_format)
         if output_format == "table":
+            print_slices(graded, slices_of(graded, output_format))
             for warning in graded.manifest.warnings:
                 say(f"warning: {warning}")
             say_errors(graded, mishaps_of(graded).example)

@@ -97,7 +97,7 @@ class RunRecorder:
         self.asked: int | None = None
         self.stored: dict[int, int] = {}
         """First row and number of rows of every batch that an earlier try had stored."""
-        self.trials = TrialTally(work.manifest.trials, level=summary.level)
+        self.trials = TrialTally(work.manifest.trials, level=summary.level, cluster_by=summary.cluster_key)
         self._fences: dict[tuple[str, int, int], IsolationReport] = {}
         self._finished = False
         self._summaries: list[MetricSummary] = []
@@ -345,7 +345,8 @@ def _worked_s(manifest: RunManifest, seen_at: datetime | None) -> float:
 
 def _verdict(gates: list[GateResult]) -> str:
     """What the gates say together: one that is not met or has no data fails the run, one that the data cannot decide
-    leaves it open."""
+    leaves it open.
+    """
     verdicts = {gate.verdict for gate in gates}
     if verdicts & {GateVerdict.FAILED, GateVerdict.NO_DATA}:
         return "failed"

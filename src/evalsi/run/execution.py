@@ -167,8 +167,7 @@ class Execution:
         self.pace.learn(len(graded.records), graded.computed_s)
 
     def ended(self, whole: list[EvaluatorColumns]) -> Executed:
-        """Ends the run and decides its gates. One that was stopped, by somebody or by its budget, is not judged by its
-        first part."""
+        """Ends the run and decides its gates. One that somebody or its budget stopped is not judged by its first part."""
         job = self.job
         run = self.recorder.finish(whole, stopped_early=self.limits.reached or "")
         if job.gates and not self.recorder.cut_short and self.limits.reached is None:

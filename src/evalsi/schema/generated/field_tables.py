@@ -1793,6 +1793,13 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
         ("api_version", "apiVersion", "string", "plain", "", "", False),
         ("rejected", "rejected", "message", "list", "RejectedLine", "", False),
         ("layout", "layout", "message", "optional", "ResultsLayout", "", False),
+        ("slices", "slices", "message", "list", "SliceSummary", "", False),
+    ),
+    "SliceSummary": (
+        ("key", "key", "string", "plain", "", "", False),
+        ("value", "value", "string", "plain", "", "", False),
+        ("records", "records", "int64", "plain", "", "", False),
+        ("summaries", "summaries", "message", "list", "MetricSummary", "", False),
     ),
     "ResultsLayout": (
         ("records", "records", "int64", "plain", "", "", False),

@@ -283,6 +283,7 @@ if TYPE_CHECKING:
         SliceRow,
         SliceRunsRequest,
         SliceRunsResponse,
+        SliceSummary,
         Step,
         SubmitFeedbackRequest,
         SubmitFeedbackResponse,
@@ -7711,6 +7712,7 @@ def rest_ResultsFile(m: ResultsFile) -> dict[str, Any]:
         "gates": [rest_GateResult(v) for v in m.gates],
         "apiVersion": m.api_version,
         "rejected": [rest_RejectedLine(v) for v in m.rejected],
+        "slices": [rest_SliceSummary(v) for v in m.slices],
     }
     v = m.manifest
     if v is not None:
@@ -7747,6 +7749,30 @@ def file_ResultsFile(m: ResultsFile) -> dict[str, Any]:
     v = m.layout
     if v is not None:
         d["layout"] = file_ResultsLayout(v)
+    if m.slices:
+        d["slices"] = [file_SliceSummary(v) for v in m.slices]
+    return d
+
+
+def rest_SliceSummary(m: SliceSummary) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "key": m.key,
+        "value": m.value,
+        "records": m.records,
+        "summaries": [rest_MetricSummary(v) for v in m.summaries],
+    }
+    return d
+
+
+def file_SliceSummary(m: SliceSummary) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.key:
+        d["key"] = m.key
+    if m.value:
+        d["value"] = m.value
+    d["records"] = m.records
+    if m.summaries:
+        d["summaries"] = [file_MetricSummary(v) for v in m.summaries]
     return d
 
 
@@ -9162,6 +9188,7 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "SliceRow": rest_SliceRow,
     "SliceRunsRequest": rest_SliceRunsRequest,
     "SliceRunsResponse": rest_SliceRunsResponse,
+    "SliceSummary": rest_SliceSummary,
     "Step": rest_Step,
     "SubmitFeedbackRequest": rest_SubmitFeedbackRequest,
     "SubmitFeedbackResponse": rest_SubmitFeedbackResponse,
@@ -9477,6 +9504,7 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "SliceRow": file_SliceRow,
     "SliceRunsRequest": file_SliceRunsRequest,
     "SliceRunsResponse": file_SliceRunsResponse,
+    "SliceSummary": file_SliceSummary,
     "Step": file_Step,
     "SubmitFeedbackRequest": file_SubmitFeedbackRequest,
     "SubmitFeedbackResponse": file_SubmitFeedbackResponse,

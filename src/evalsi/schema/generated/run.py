@@ -194,7 +194,9 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rep
     "latest(label=value)".
     """
     slices: list[str] = []
-    """Paths such as "metadata.topic" whose values part the records into slices with summaries of their own."""
+    """Paths such as "metadata.topic" whose values part the records into slices with summaries of their own: in the
+    output of the command, in results files and in reports.
+    """
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True):

@@ -296,6 +296,7 @@ from evalsi.schema import (
     SliceRow,
     SliceRunsRequest,
     SliceRunsResponse,
+    SliceSummary,
     Step,
     StepType,
     SubmitFeedbackRequest,
@@ -2942,6 +2943,16 @@ def read_ResultsFile(w):
         api_version=w.api_version,
         rejected=[read_RejectedLine(x) for x in w.rejected],
         layout=read_ResultsLayout(w.layout) if w.HasField("layout") else None,
+        slices=[read_SliceSummary(x) for x in w.slices],
+    )
+
+
+def read_SliceSummary(w):
+    return SliceSummary(
+        key=w.key,
+        value=w.value,
+        records=w.records,
+        summaries=[read_MetricSummary(x) for x in w.summaries],
     )
 
 
@@ -3626,6 +3637,7 @@ READS: dict[str, Callable[[Any], Any]] = {
     "SliceRow": read_SliceRow,
     "SliceRunsRequest": read_SliceRunsRequest,
     "SliceRunsResponse": read_SliceRunsResponse,
+    "SliceSummary": read_SliceSummary,
     "Step": read_Step,
     "SubmitFeedbackRequest": read_SubmitFeedbackRequest,
     "SubmitFeedbackResponse": read_SubmitFeedbackResponse,
