@@ -10,6 +10,8 @@ import pytest
 
 from evalsi.score.request import JudgeChoice
 from evalsi.settings import Settings
+from evalsi.stats import wilson
+from evalsi.testing.stand_in_model import Behaviour, Reply, StandInModel
 from evalsi.wiring.judging import with_defaults
 from tests.case_files import CASES, case
 from tests.cli.run_folder import asked, write_run
@@ -573,3 +575,54 @@ def test_the_slices_that_a_specification_asks_for_are_printed_written_and_report
     assert "| `metadata.topic` = `t0` | 10 | 0.800 |" in (folder / "r.md").read_text()
     assert "metadata.topic = t0" in cli("runs", "show", "r.json").out
     assert cli("compare", "r.json", "r.json").status == 0
+
+
+def test_a_plan_counts_the_records_of_a_slice_and_says_what_judges_cost(cli: Cli, folder: Path) -> None:
+    gates = [
+        gate(min=0.5),
+        gate(min=0.5, slice={"metadata.topic": "t0"}),
+        gate(min=0.5, slice={"metadata.topic": "none"}),
+        {"metric": "exact-match.pass@2", "min": 0.5},
+        gate(stat="CI_LOW", min=0.95),
+    ]
+    judge = {"provider": "openai-compatible", "model": "gpt-4o", "base_url": "http://127.0.0.1:9/v1"}
+    spec = write_run(
+        folder,
+        gates=gates,
+        trials=2,
+        evaluators=["exact-match", "correctness"],
+        judges={"main": judge},
+        judge="main",
+        budget={"max_judge_tokens": 10},
+    )
+    ended = cli("run", "-f", str(spec), "--dry-run")
+    assert ended.status == 0, ended.err
+    lines = [" ".join(line.split()) for line in ended.out.splitlines()]
+    whole = wilson(5, 10)
+    half = wilson(round(2.5), 5)
+    assert whole is not None
+    assert half is not None
+    assert f"gate exact-match interval about {whole.width:.3f} wide" in " | ".join(lines)
+    assert f"gate exact-match where metadata.topic = t0 interval about {half.width:.3f} wide" in lines
+    assert any(line.startswith("gate exact-match.pass@2 interval about") for line in lines)
+    assert any(line.startswith("cost of the judge main $") for line in lines)
+    assert "no record is in the slice of the gate on exact-match where metadata.topic = none" in ended.err
+    assert (
+        "cannot be met: it asks for a lower bound of 0.95, and with 10 records that all pass the bound is" in ended.err
+    )
+    assert "the budget of 10 judge tokens will not do" in ended.err
+
+
+def test_a_plan_takes_the_lengths_of_an_earlier_run_of_the_same_target_only(cli: Cli, folder: Path) -> None:
+    with StandInModel(
+        Behaviour(replies=[Reply(text="4", usage={"prompt_tokens": 70, "completion_tokens": 30})])
+    ) as model:
+        target = {"connector": "openai-compatible", "model": "one", "base_url": model.base_url}
+        path = write_run(folder, target=target)
+        assert cli("run", "-f", str(path)).status == 0
+        plans = [
+            cli("run", "-f", str(path), "--dry-run", *more).out for more in ((), ("--set", "spec.target.model=two"))
+        ]
+    assert "10 answers of an earlier run" in plans[0]
+    assert "700" in plans[0]
+    assert "earlier run" not in plans[1]
