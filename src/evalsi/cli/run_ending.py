@@ -85,7 +85,7 @@ def options_of(flags: dict[str, Any], progress: ProgressLine | None = None, swit
         argv=redacted_argv(["evalsi", *click.get_current_context().obj]),
         labels=labels_of(flags.get("labels", ())),
         name=flags.get("name", ""),
-        on_progress=progress.show if progress is not None else None,
+        on_progress=progress.show if progress is not None and progress.is_shown else None,
         stopped=switch.is_on if switch is not None else lambda: False,
     )
 

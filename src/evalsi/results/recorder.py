@@ -4,7 +4,7 @@ Every job that grades goes through here, so that "acknowledged" means the same f
 store, a run that was stopped or killed is continued by the same work, and nothing is counted twice.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
@@ -30,6 +30,7 @@ from evalsi.schema import (
     IsolationReport,
     JudgeManifest,
     MetricSummary,
+    Record,
     RunManifest,
     RunStatus,
     Usage,
@@ -86,13 +87,16 @@ class Work:
 class RunRecorder:
     """One try at a run. As a context it leaves the run marked interrupted when its body raises."""
 
-    def __init__(self, work: Work, summary: SummaryBuilder) -> None:
+    def __init__(self, work: Work, summary: SummaryBuilder, *, ahead: SummaryBuilder | None = None) -> None:
         if len(work.manifest.name) > MOST_NAME_CHARACTERS:
             raise UsageError(
                 f"the name of a run has at most {MOST_NAME_CHARACTERS} characters, and this one {len(work.manifest.name):,}"
             )
         self._work = work
         self.summary = summary
+        self._ahead = ahead
+        """Counts rows as soon as they are graded, where whoever watches should not wait until their chunk is stored."""
+        self._rows_ahead = 0
         self.done = 0
         self.asked: int | None = None
         self.stored: dict[int, int] = {}
@@ -172,6 +176,12 @@ class RunRecorder:
         self.done += len(graded.records)
         self.report()
 
+    def note(self, records: Sequence[Record], columns: list[EvaluatorColumns]) -> None:
+        """Takes rows that are graded and not in the store yet, for the figures of who watches; `count` follows for them."""
+        if self._ahead is not None:
+            self._ahead.add(self._rows_ahead, len(records), columns, lambda: records)
+            self._rows_ahead += len(records)
+
     def report(self) -> None:
         """Tells whoever watches, unless they were told just now."""
         work = self._work
@@ -182,12 +192,13 @@ class RunRecorder:
             return
         self._next_report_s = now_s + PROGRESS_INTERVAL_S
         target = work.target_usage()
+        seen = self._ahead or self.summary
         work.on_progress(
             Progress(
                 done=self.done,
                 total=work.total,
-                outcomes=self.summary.outcome_totals(),
-                headline=self.summary.headline(),
+                outcomes=seen.outcome_totals(),
+                headline=seen.headline(),
                 spent=total_usage([*(judge.usage for judge in work.judges()), target]),
                 target_spent=target,
                 asked=self.asked,
@@ -310,7 +321,9 @@ class RunRecorder:
         work, told = self._work, dict[int, SegmentSpend | None]()
         if work.on_recalled is not None:
             told = {each.index: decode_spend(each.zones) for each in work.store.zones(self.run_id)}
-        looks_at_records = self.summary.reads_records or self.trials.counts_trials or None in told.values()
+        looks_at_records = (
+            self._ahead is not None or self.summary.reads_records or self.trials.counts_trials or None in told.values()
+        )
         for segment in work.store.segments(self.run_id, with_records=looks_at_records):
             if segment.index == WHOLE:
                 continue
@@ -319,6 +332,8 @@ class RunRecorder:
                 continue
             self.stored[segment.first_row] = segment.rows
             self.summary.add(segment.first_row, segment.rows, rows.columns, lambda rows=rows: rows.records)
+            if self._ahead is not None:
+                self.note(rows.records, rows.columns)
             self._note_fences(rows.columns)
             if self.trials.counts_trials:
                 self.trials.add(rows.records, rows.columns)

@@ -7,7 +7,7 @@ answer is in the store before it is graded, and only the rows in flight are in m
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import cast
+from typing import TypeAlias, cast
 
 import msgspec
 
@@ -30,6 +30,10 @@ LEAST_UNWRITTEN_CHUNKS = 4
 """Graded chunks that may wait for the store before no further question is asked: this many, or all that can be in flight."""
 
 
+_Part: TypeAlias = tuple[list[int], list[EvaluatorColumns]]
+"""Places in a chunk, and what was said about them."""
+
+
 @dataclass(slots=True)
 class _Chunk:
     """Consecutive rows on their way: records get their outputs, parts of columns arrive in any order."""
@@ -38,9 +42,7 @@ class _Chunk:
     left: int
     kept: dict[int, bytes] = field(default_factory=dict[int, bytes])
     """By row: what an earlier try was answered."""
-    parts: list[tuple[list[int], list[EvaluatorColumns]]] = field(
-        default_factory=list[tuple[list[int], list[EvaluatorColumns]]]
-    )
+    parts: list[_Part] = field(default_factory=list[_Part])
 
 
 @dataclass(slots=True)
@@ -214,20 +216,25 @@ class Asking:
         failed = [each for each in members if isinstance(each.outcome, MeasurementError)]
         cancelled = [each for each in members if each.outcome is None]
         records = chunk.batch.records
+        parts: list[_Part] = []
         for each in answered:
             assert isinstance(each.outcome, Answer)
             records[each.place] = with_answer(records[each.place], each.outcome)
         if answered:
             batch = RecordBatch(chunk.batch.first_row, [records[each.place] for each in answered])
             graded = await self._graded(batch, lanes)
-            chunk.parts.append(([each.place for each in answered], graded.columns))
+            parts.append(([each.place for each in answered], graded.columns))
         if failed:
             errors = [each.outcome for each in failed if isinstance(each.outcome, MeasurementError)]
-            chunk.parts.append(([each.place for each in failed], failed_columns(self._job.panel, errors)))
+            parts.append(([each.place for each in failed], failed_columns(self._job.panel, errors)))
         if cancelled:
             reason = self._run.limits.reached or "the run was stopped"
             columns = cancelled_columns(self._job.panel, len(cancelled), reason)
-            chunk.parts.append(([each.place for each in cancelled], columns))
+            parts.append(([each.place for each in cancelled], columns))
+        chunk.parts += parts
+        for places, columns in parts:
+            self._recorder.note([records[place] for place in places], columns)
+        self._recorder.report()
         chunk.left -= len(members)
         if not chunk.left:
             await self._finish(chunk)

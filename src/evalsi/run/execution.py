@@ -89,7 +89,13 @@ class Execution:
         self.limits = limits
         self.watch = limits.watch
         plan = job.plan.of_trials() if job.trials > 1 else job.plan
-        self.recorder = RunRecorder(self._work(facts), SummaryBuilder(job.panel.evaluators, plan))
+        # Where a target is asked, rows wait for the slowest of their chunk, and who watches a slow one wants to see more.
+        watched = job.target is not None and job.on_progress is not None
+        self.recorder = RunRecorder(
+            self._work(facts),
+            SummaryBuilder(job.panel.evaluators, plan),
+            ahead=SummaryBuilder(job.panel.evaluators, plan) if watched else None,
+        )
         self.watch.add_time_before(self.recorder.worked_before_s)
         self.recalled_answers = 0
         """Answers of earlier tries to rows that they had not stored: they are graded, and not asked for again."""
