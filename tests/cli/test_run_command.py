@@ -626,3 +626,23 @@ def test_a_plan_takes_the_lengths_of_an_earlier_run_of_the_same_target_only(cli:
     assert "10 answers of an earlier run" in plans[0]
     assert "700" in plans[0]
     assert "earlier run" not in plans[1]
+
+
+def test_commands_for_runs_are_found_without_their_group(cli: Cli, folder: Path) -> None:
+    assert cli("run", "-f", str(write_run(folder))).status == 0
+    assert cli("rerun", "latest").status == 0
+    assert len(listed(cli)) == 2
+    ended = cli("resume", "latest")
+    assert (ended.status, "it is: evalsi runs resume" in ended.err) == (2, True)
+
+
+def test_a_list_of_runs_tells_ids_apart_that_begin_alike(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = iter(["1m8mg47aaaaaaaaaaaaa", "1m8mg47abbbbbbbbbbbb", "2m8mg47acccccccccccc"])
+    monkeypatch.setattr("evalsi.results.recorder.new_run_id", lambda _: next(ids))
+    for name in ("a", "b", "c"):
+        assert cli("run", "-f", str(write_run(folder)), "--name", name).status == 0
+    shown = [line.split()[0] for line in cli("runs", "list").out.splitlines()[1:]]
+    assert shown == ["2m8mg47ac", "1m8mg47ab", "1m8mg47aa"]
+    assert all(cli("runs", "show", each).status == 0 for each in shown)

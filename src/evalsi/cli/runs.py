@@ -54,9 +54,10 @@ def list_runs(limit: int, labels: tuple[str, ...], output_format: str) -> None:
         text("name"),
         text("first metric"),
     )
+    shown = _told_apart([row.id for row in found])
     rows = [
         (
-            row.id[:8],
+            row.id[:shown],
             row.created_at[:16].replace("T", " "),
             row.status,
             row.verdict or "–",
@@ -67,6 +68,12 @@ def list_runs(limit: int, labels: tuple[str, ...], output_format: str) -> None:
         for row in found
     ]
     print_table(columns, rows)
+
+
+def _told_apart(ids: Sequence[str], least: int = 8) -> int:
+    """How many characters of these ids tell them apart: runs of one import begin alike."""
+    whole = max(map(len, ids))
+    return next((length for length in range(least, whole) if len({each[:length] for each in ids}) == len(ids)), whole)
 
 
 def _nothing_listed(labels: Sequence[str], *, is_sent: bool) -> str:

@@ -26,6 +26,8 @@ from evalsi.schema import (
     Record,
 )
 
+_OF_A_MODEL = ("openai-compatible", "anthropic")
+"""Connectors whose address and model are the same for every question."""
 LEAST_UNWRITTEN_CHUNKS = 4
 """Graded chunks that may wait for the store before no further question is asked: this many, or all that can be in flight."""
 
@@ -78,13 +80,13 @@ class Asking:
         self._waiting_for_others: set[asyncio.Task[None]] = set()
         """Those who ask the target, and those who grade; not those who write."""
         self._refusal: MeasurementError | None = None
-        """Why asking on is useless: the target does not take our key."""
+        """Why asking on is useless: the target does not take our key, or there is no such model."""
         self._recorder.asked = self._recorder.done
 
     async def run(self) -> None:
         """Asks and grades until every row is settled, or until the run is stopped.
 
-        Raises: ProviderError: the target refuses our key. What was answered before is kept, and the run can be continued.
+        Raises: ProviderError: the target refuses our key, or knows no such model or path. What was answered before is kept, and the run can be continued.
         """
         lanes = self._run.evaluation.lanes()
         giving_up = asyncio.create_task(self._give_up_when_stopped())
@@ -159,10 +161,19 @@ class Asking:
                 await asyncio.sleep(0)
                 continue
             outcome = await self._outcome(chunk.batch.records[place])
-            if isinstance(outcome, ProviderError) and outcome.kind is ErrorKind.TARGET_AUTH:
+            if isinstance(outcome, ProviderError) and self._refuses_all(outcome):
+                if outcome.status == 404:
+                    outcome.hint = "look at spec.target: base_url, which often ends in /v1, and model"
                 self._refusal = outcome
                 return
             self._arrive(_Arrival(chunk, place, outcome, fresh=True))
+
+    def _refuses_all(self, error: ProviderError) -> bool:
+        """Whether every other question would be refused alike: for our key, or for a model or path that was never there."""
+        if error.kind is ErrorKind.TARGET_AUTH:
+            return True
+        never_answered = not self._run.watch.total().requests and not self._run.recalled_answers
+        return error.status == 404 and self._target.identity["connector"] in _OF_A_MODEL and never_answered
 
     async def _outcome(self, record: Record) -> Answer | MeasurementError:
         assert record.provenance is not None
