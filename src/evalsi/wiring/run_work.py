@@ -234,7 +234,7 @@ def document_of(manifest: RunManifest) -> EvalRun:
 def _ending(executed: Executed, lease: "_Lease") -> tuple[str, str]:
     """How a run ended, and why it failed; no word for one that goes back in line."""
     if not executed.interrupted:
-        return "done", ""
+        return ("failed", executed.budget_reached) if executed.budget_reached else ("done", "")
     if lease.cancelled:
         return "cancelled", ""
     why = executed.budget_reached or lease.used_up
