@@ -13,6 +13,7 @@ import uvloop
 from prometheus_client import CollectorRegistry
 
 from evalsi.schema import RewardSpec
+from evalsi.server.audit_measures import AuditMeasures
 from evalsi.server.journal import Journal
 from evalsi.server.late_service import LateService
 from evalsi.server.listen_address import listen_address
@@ -86,7 +87,10 @@ class WholeServer:
                 rewards,
             ],
             mounts={} if self.reward is None else _rewards_of(rewards, self.reward),
-            collectors=[registry, RunMeasures(runs), SpentMeasures(runs.accounts), PolicyMeasures(watch)],
+            collectors=[
+                *(registry, RunMeasures(runs), SpentMeasures(runs.accounts)),
+                *(PolicyMeasures(watch), AuditMeasures(runs.audit)),
+            ],
             admit_judges=judge_tokens.admit,
             account=judge_tokens.add,
         )

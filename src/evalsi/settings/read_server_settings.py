@@ -50,7 +50,6 @@ LATER_INSIDE = {
     "metrics": frozenset({"listen"}),
     "rate_limits": frozenset({"api", "guardrails"}),
     "rbac": frozenset({"roles"}),
-    "sinks[].otel": frozenset({"audit"}),
     "storage": frozenset({"clickhouse"}),
     "sandbox": frozenset(
         {"firecracker", "pod", "rootfs", "read_only_paths", "work_dir", "launcher", "cgroup_cpus", "min_isolation"}
@@ -58,11 +57,6 @@ LATER_INSIDE = {
     ),
     "worker": frozenset({"command", "pools", "start_timeout"}),
 }
-INSTEAD = {
-    "sinks[].otel.audit": "remove it, and read the audit log with 'evalsi auth audit --format json' or "
-    "GET /v1alpha1/audit"
-}
-"""What to use in place of some of them."""
 _LARGEST_FILE = 1 << 20
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
@@ -236,7 +230,7 @@ class _Reader:
     def _unknown(self, path: str, key: str, here: str, known: list[str]) -> None:
         if key in (LATER if not path else LATER_INSIDE.get(_PLACE.sub("[]", path), ())):
             message = f"{here} belongs to a part that this version does not serve"
-            hint = INSTEAD.get(_PLACE.sub("[]", here), "remove it")
+            hint = "remove it"
         else:
             message, hint = f"unknown key {here}", suggestion(key, known)
         self._tree.add(here, message, hint=hint, at_key=True)

@@ -207,6 +207,8 @@ class OtelSinkSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Headers: name of the header, and name of the environment variable with its value."""
     service_name: str = "evalsi"
     """What the events call their sender."""
+    audit: bool = False
+    """Whether the audit log goes there too, each entry as an `evalsi.audit` event; with `projects`, that of these projects."""
     trace_feedback: bool = False
     """Whether scores of every policy go there, and not only of those that name it."""
 
