@@ -74,7 +74,7 @@ class WholeServer:
     def _extras(self, parts: ServingParts, runs: RunParts, traces: TraceParts, watch: WatchParts) -> Extras:
         server, registry = self.server, CollectorRegistry(auto_describe=True)
         rewards = reward_service(parts, server, registry)
-        receiver = make_receiver(server, traces, parts.access.guard, registry)
+        receiver = make_receiver(server, traces, watch, parts.access.guard, registry)
         listens = [listen for listen in (server.otlp.http_listen, server.otlp.grpc_listen) if listen]
         judge_tokens = JudgeTokens(
             queue=runs.stores.queue, account=runs.accounts.add, clock=runs.clock, quota=runs.tokens
