@@ -110,6 +110,7 @@ def placed_server_settings(path: Path) -> ServerSettings:
         tls = TlsSettings(cert_file=str(folder / auth.tls.cert_file), key_file=str(folder / auth.tls.key_file))
         auth = msgspec.structs.replace(auth, tls=tls)
     datasets = str(folder / server.datasets_dir) if server.datasets_dir else ""
+    mappings = [str(folder / name) for name in server.traces.mappings]
     service = _placed(server.worker.sandbox_service, folder, "ca_file", "cert_file", "key_file")
     sandbox = _placed(server.sandbox, folder, "image_key", "packages_dir", "bwrap_path", "cache_dir", "cgroup")
     machines = _placed(server.sandbox.firecracker, folder, "binary", "kernel")
@@ -120,6 +121,7 @@ def placed_server_settings(path: Path) -> ServerSettings:
         auth=auth,
         worker=msgspec.structs.replace(server.worker, sandbox_service=service),
         sandbox=msgspec.structs.replace(sandbox, firecracker=machines),
+        traces=msgspec.structs.replace(server.traces, mappings=mappings),
     )
 
 

@@ -537,6 +537,8 @@ class TraceSettings(msgspec.Struct, frozen=True, kw_only=True):
     project_retention: dict[str, Duration] = {}
     """The same for projects by name, in place of it."""
     redaction: RedactionSettings = RedactionSettings()
+    mappings: list[str] = []
+    """Files with mappings of your own, in JSON, that spans are read by before those that are shipped."""
 
 
 class RateSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -31,7 +31,6 @@ from evalsi.settings import Settings
 from evalsi.settings.redaction_rules import presidio_options
 from evalsi.settings.server import ServerSettings
 from evalsi.settings.server_rights import environment_of, fence_of, rights_of
-from evalsi.traces import default_tracing
 from evalsi.watch.cascade import ReadyPolicy
 from evalsi.watch.deliver_audit import AuditLane
 from evalsi.watch.policy import CheckedPolicy, KnownNames
@@ -45,6 +44,7 @@ from evalsi.wiring.judging import judge_choice, make_judge
 from evalsi.wiring.lending import lent_sandbox
 from evalsi.wiring.run_order import opened_stores
 from evalsi.wiring.sinks import audit_plans, sink_plans, sinks_of
+from evalsi.wiring.span_mappings import tracing_with
 from evalsi.wiring.watching import WatchWorkerOrder
 
 OWNER_OF_CASES = "policies"
@@ -73,7 +73,7 @@ async def watch(
         traces=traces,
         policies=policies,
         book=PolicyBook(policies, armory.arm, KnownNames(presidio=presidio_options(server.traces.redaction.presidio))),
-        tracing=default_tracing(),
+        tracing=tracing_with(server.traces.mappings),
         clock=clock,
         promote=cases.add,
         sinks_of=sinks_of(server),
