@@ -33,6 +33,8 @@ EVENT_OF = "evalsi.event_of"
 """The attribute of a span that is an event: the id of the span that it belongs to."""
 OWN_SCORE = "evalsi.score.id"
 """The attribute of events that we send ourselves: they are no opinion of others, and would come round for ever."""
+MOST_RECORDS = 65_536
+"""Log records of one request that are looked at."""
 _KEY = "evalsi.key"
 _PASS, _FAIL = frozenset({"pass", "passed"}), frozenset({"fail", "failed"})
 _LONGEST_NAME, _LONGEST_COMMENT = 1000, 10_000

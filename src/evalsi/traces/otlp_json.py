@@ -13,7 +13,7 @@ import msgspec
 
 from evalsi.core.errors import InvalidDataError
 from evalsi.core.lone_surrogates import without_surrogates
-from evalsi.traces.log_event import DecodedEvents, LogEvent, is_kept, named_event
+from evalsi.traces.log_event import MOST_RECORDS, DecodedEvents, LogEvent, is_kept, named_event
 from evalsi.traces.span import DecodedSpans, RejectedSpan, Span, SpanEvent
 
 _TRACE_ID = re.compile(r"[0-9a-f]{32}")
@@ -38,15 +38,22 @@ def decode_otlp_json(body: bytes) -> DecodedSpans:
     return spans_of_request(_read(body))
 
 
-def decode_otlp_logs_json(body: bytes) -> DecodedEvents:
-    """The events of an `ExportLogsServiceRequest` in OTLP's JSON. Raises: as `decode_otlp_json`."""
+def decode_otlp_logs_json(body: bytes, most: int = MOST_RECORDS) -> DecodedEvents:
+    """The events of an `ExportLogsServiceRequest` in OTLP's JSON.
+
+    Args:
+        most: Records that are looked at; further ones are left out.
+
+    Raises: as `decode_otlp_json`.
+    """
     request = _read(body)
     if not isinstance(request, dict):
         raise InvalidDataError("no OTLP JSON: an object with resourceLogs is expected")
     events: list[LogEvent] = []
     left_out = 0
-    for _, raw, origin in _raw_items(cast("dict[str, Any]", request), "resourceLogs", ("scopeLogs",), "logRecords"):
-        event = _log_event(raw, origin)
+    items = _raw_items(cast("dict[str, Any]", request), "resourceLogs", ("scopeLogs",), "logRecords")
+    for number, (_, raw, origin) in enumerate(items):
+        event = _log_event(raw, origin) if number < most else None
         if event is not None and is_kept(event):
             events.append(event)
         else:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from evalsi.core.errors import InvalidDataError
 from evalsi.schema.otlp_wire import damage, otlp_messages
-from evalsi.traces.log_event import DecodedEvents, LogEvent, is_kept, named_event
+from evalsi.traces.log_event import MOST_RECORDS, DecodedEvents, LogEvent, is_kept, named_event
 from evalsi.traces.span import DecodedSpans, RejectedSpan, Span, SpanEvent
 
 _MAX_VALUE_DEPTH = 40
@@ -54,22 +54,29 @@ def decode_otlp_protobuf(body: bytes) -> DecodedSpans:
     return DecodedSpans(spans=spans, rejected=rejected)
 
 
-def decode_otlp_logs_protobuf(body: bytes) -> DecodedEvents:
-    """The events of an `ExportLogsServiceRequest` in protobuf. Raises: InvalidDataError: the bytes are no such message."""
+def decode_otlp_logs_protobuf(body: bytes, most: int = MOST_RECORDS) -> DecodedEvents:
+    """The events of an `ExportLogsServiceRequest` in protobuf.
+
+    Args:
+        most: Records that are looked at; further ones are left out.
+
+    Raises: InvalidDataError: the bytes are no such message.
+    """
     events: list[LogEvent] = []
     left_out = 0
     messages = otlp_messages()
     try:
-        for group in messages.LogsRequest.FromString(body).resource_logs:
+        for group in messages.ReadLogsRequest.FromString(body).resource_logs:
             resource = attributes_of(messages.Resource.FromString(group.resource).attributes)
             for scoped in group.scope_logs:
                 name, version = _scope(scoped.scope)
-                for raw in scoped.log_records:
-                    event = _log_event(raw, resource, name, version)
+                left_out += len(scoped.log_records)
+                for raw in scoped.log_records[: max(0, most)]:
+                    event = _log_event(messages.LogRecord.FromString(raw), resource, name, version)
                     if is_kept(event):
                         events.append(event)
-                    else:
-                        left_out += 1
+                        left_out -= 1
+                most -= len(scoped.log_records)
     except damage():
         raise InvalidDataError("no OTLP in protobuf: the bytes are damaged or end early") from None
     return DecodedEvents(events=events, left_out=left_out)

@@ -91,12 +91,11 @@ class GrpcExport:
         async with self._door.entered(EXPORTS[signal], arrival) as caller:
             self._receiver.admit(caller)
             with self._receiver.waiting.holding() as held:
-                body = await self._fetched(sent)
-                held.add(len(body) * self._receiver.weight_of("protobuf"))
+                body = await self._fetched(sent, self._receiver.most_bytes_of("protobuf", signal))
+                held.add(len(body) * self._receiver.weight_of("protobuf", signal))
                 return reply_bytes(await self._receiver.receive(body, "protobuf", caller, signal), "protobuf", signal)
 
-    async def _fetched(self, sent: AsyncIterator[bytes]) -> bytes:
-        most_bytes = self._receiver.most_bytes
+    async def _fetched(self, sent: AsyncIterator[bytes], most_bytes: int) -> bytes:
         self._receiver.waiting.check(1)
         try:
             async with asyncio.timeout(TURN_S):

@@ -57,14 +57,14 @@ class OtlpRoute:
     async def _take(self, exchange: Exchange, encoding: Encoding, caller: Caller, signal: Signal) -> Taken:
         receiver = self._receiver
         receiver.admit(caller)
-        weight = receiver.weight_of(encoding)
+        weight = receiver.weight_of(encoding, signal)
         declared = exchange.headers.get("content-length", "")
         if declared.isdigit():
             receiver.waiting.check(min(int(declared), receiver.most_bytes) * weight)
         with receiver.waiting.holding() as held:
             unpacking = Unpacking(
                 exchange.headers.get("content-encoding", "").strip().lower(),
-                receiver.most_bytes_of(encoding),
+                receiver.most_bytes_of(encoding, signal),
                 lambda size: held.add(size * weight),
             )
             try:

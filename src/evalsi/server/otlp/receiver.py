@@ -48,7 +48,7 @@ _REASONS = {
     "trace_full": "are of traces that have as many as they may",
     "request_full": "are more than one request may have",
     "forbidden": "are for a project where the caller may not write",
-    "no_event": "are no events of generative AI, or do not say what they are about",
+    "no_event": "are no events of generative AI, do not say what they are about, or are too many",
 }
 _NOUNS: dict[Signal, str] = {"traces": "spans", "logs": "log records"}
 
@@ -80,13 +80,13 @@ class Receiver:
         default_factory=lambda: ThreadPoolExecutor(_WRITERS, thread_name_prefix="otlp-write"), init=False
     )
 
-    def weight_of(self, encoding: Encoding) -> int:
+    def weight_of(self, encoding: Encoding, signal: Signal) -> int:
         """How much memory a byte of a request takes."""
-        return JSON_WEIGHT if encoding == "json" or self.rules else 1
+        return JSON_WEIGHT if encoding == "json" or signal == "logs" or self.rules else 1
 
-    def most_bytes_of(self, encoding: Encoding) -> int:
-        """How large a request may be. JSON may be a part of that, since it is larger in memory."""
-        return self.most_bytes // JSON_WEIGHT if encoding == "json" else self.most_bytes
+    def most_bytes_of(self, encoding: Encoding, signal: Signal) -> int:
+        """How large a request may be. JSON and logs may be a part of that, since they are larger in memory."""
+        return self.most_bytes // JSON_WEIGHT if encoding == "json" or signal == "logs" else self.most_bytes
 
     def admit(self, caller: Caller) -> None:
         """To be asked before a request is read. Raises: RateLimitError: it comes too soon."""
@@ -157,7 +157,9 @@ class Receiver:
         from evalsi.traces.otlp_protobuf import decode_otlp_logs_protobuf
         from evalsi.traces.otlp_writing import encode_otlp_protobuf
 
-        decoded = decode_otlp_logs_json(body) if encoding == "json" else decode_otlp_logs_protobuf(body)
+        limits = self.limits()
+        decode = decode_otlp_logs_json if encoding == "json" else decode_otlp_logs_protobuf
+        decoded = decode(body, limits.most_spans)
         events = decoded.events
         if self.rules:
             from evalsi.watch.redaction import redact_spans
@@ -168,7 +170,7 @@ class Receiver:
                 for event, span in zip(events, clean, strict=True)
             ]
         said = [span_of_event(event) for event in events if event.name in MESSAGE_EVENTS]
-        split = parts_of_request(encode_otlp_protobuf(said), self.limits(), caller.labels)
+        split = parts_of_request(encode_otlp_protobuf(said), limits, caller.labels)
         judged: dict[str, list[Feedback]] = {}
         for event in events:
             if event.name == EVALUATION_EVENT and (found := feedback_of(event)) is not None:
