@@ -13,7 +13,15 @@ import msgspec
 
 from evalsi.core.errors import InvalidDataError
 from evalsi.core.lone_surrogates import without_surrogates
-from evalsi.traces.log_event import MOST_RECORDS, DecodedEvents, LogEvent, is_kept, named_event
+from evalsi.traces.log_event import (
+    MESSAGE_EVENTS,
+    MOST_RECORDS,
+    DecodedEvents,
+    LogEvent,
+    is_kept,
+    named_event,
+    span_of_event,
+)
 from evalsi.traces.span import DecodedSpans, RejectedSpan, Span, SpanEvent
 
 _TRACE_ID = re.compile(r"[0-9a-f]{32}")
@@ -31,7 +39,8 @@ class _BadSpanError(ValueError):
 
 
 def decode_otlp_json(body: bytes) -> DecodedSpans:
-    """The spans of an `ExportTraceServiceRequest` (or `TracesData`) in OTLP's JSON.
+    """The spans of an `ExportTraceServiceRequest` (or `TracesData`) in OTLP's JSON. Where logs are beside them, as in files,
+    what models heard and said by events is among them.
 
     Raises: InvalidDataError: the body is no JSON object, or its lists are none.
     """
@@ -49,9 +58,13 @@ def decode_otlp_logs_json(body: bytes, most: int = MOST_RECORDS) -> DecodedEvent
     request = _read(body)
     if not isinstance(request, dict):
         raise InvalidDataError("no OTLP JSON: an object with resourceLogs is expected")
+    return _events_of_request(cast("dict[str, Any]", request), most)
+
+
+def _events_of_request(request: dict[str, Any], most: int) -> DecodedEvents:
     events: list[LogEvent] = []
     left_out = 0
-    items = _raw_items(cast("dict[str, Any]", request), "resourceLogs", ("scopeLogs",), "logRecords")
+    items = _raw_items(request, "resourceLogs", ("scopeLogs",), "logRecords")
     for number, (_, raw, origin) in enumerate(items):
         event = _log_event(raw, origin) if number < most else None
         if event is not None and is_kept(event):
@@ -111,6 +124,9 @@ def spans_of_request(request: Any) -> DecodedSpans:
             name: Any = cast("dict[str, Any]", raw).get("name") if isinstance(raw, dict) else None
             where = f"{place} ({name!r})" if isinstance(name, str) else place
             rejected.append(RejectedSpan(where=where, reason=str(fault)))
+    if "resourceLogs" in request:
+        said = _events_of_request(cast("dict[str, Any]", request), MOST_RECORDS).events
+        spans += [span_of_event(event) for event in said if event.name in MESSAGE_EVENTS]
     return DecodedSpans(spans=spans, rejected=rejected)
 
 

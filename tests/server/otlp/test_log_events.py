@@ -20,6 +20,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_s
 from evalsi.traces import Span, SpanEvent
 from tests.server.otlp.sending import JSON, a_trace, body_of, post, stored
 from tests.server.running_server import RunningServer, running_server, wait_until
+from tests.traces.reading import GOLDEN
 
 CONFIGURATION = """
 data_dir: store
@@ -120,6 +121,22 @@ def test_messages_in_log_records_become_the_conversation_of_their_span(
     assert said == [("system", "You watch lamps."), ("user", "Is the hall lamp on? Tell [EMAIL].")]
     ((call,),) = [message["toolCalls"] for message in step["output"]["messages"]["messages"]]
     assert (call["id"], call["name"], json.loads(call["arguments"])) == ("c1", "lamp", {"room": "hall"})
+
+
+@pytest.mark.parametrize("name", ["genai-events", "genai-message-events"])
+def test_what_a_library_sends_as_spans_and_logs_is_one_conversation(server: RunningServer, name: str) -> None:
+    sent = json.loads((GOLDEN / f"{name}.json").read_bytes())
+    for path, part in (("/v1/logs", "resourceLogs"), ("/v1/traces", "resourceSpans")):
+        status, _, answer = server.request("POST", path, json.dumps({part: sent[part]}), JSON)
+        assert (status, answer) == (200, b"{}")
+    (trace_id,) = {
+        span["traceId"] for group in sent["resourceSpans"] for scope in group["scopeSpans"] for span in scope["spans"]
+    }
+    assert wait_until(lambda: stored(server, trace_id)["summary"].get("complete"), 40)
+    assert stored(server, trace_id)["summary"]["output"] == "Yes, it is on."
+    steps = stored(server, trace_id)["record"]["trajectory"]["steps"]
+    assert [step["type"] for step in steps].count("STEP_TYPE_LLM") == 2
+    assert len(steps) == 4
 
 
 def test_what_is_sent_twice_is_there_once_and_what_comes_late_is_a_revision(server: RunningServer) -> None:
