@@ -13,6 +13,7 @@ import uvloop
 from prometheus_client import CollectorRegistry
 
 from evalsi.schema import RewardSpec
+from evalsi.server.audit_measures import AuditMeasures
 from evalsi.server.journal import Journal
 from evalsi.server.late_service import LateService
 from evalsi.server.listen_address import listen_address
@@ -75,7 +76,7 @@ class WholeServer:
     def _extras(self, parts: ServingParts, runs: RunParts, traces: TraceParts, watch: WatchParts) -> Extras:
         server, registry = self.server, CollectorRegistry(auto_describe=True)
         rewards = reward_service(parts, server, registry)
-        receiver = make_receiver(server, traces, parts.access.guard, registry)
+        receiver = make_receiver(server, traces, watch, parts.access.guard, registry)
         listens = [listen for listen in (server.otlp.http_listen, server.otlp.grpc_listen) if listen]
         judge_tokens = JudgeTokens(
             queue=runs.stores.queue, account=runs.accounts.add, clock=runs.clock, quota=runs.tokens
@@ -87,8 +88,16 @@ class WholeServer:
                 *trace_services(traces, watch, judge_tokens),
                 rewards,
             ],
+<<<<<<< HEAD
             mounts={} if self.reward is None else _rewards_of(rewards, self.reward, server.listen),
             collectors=[registry, RunMeasures(runs), SpentMeasures(runs.accounts), PolicyMeasures(watch)],
+=======
+            mounts={} if self.reward is None else _rewards_of(rewards, self.reward),
+            collectors=[
+                *(registry, RunMeasures(runs), SpentMeasures(runs.accounts)),
+                *(PolicyMeasures(watch), AuditMeasures(runs.audit)),
+            ],
+>>>>>>> watch
             admit_judges=judge_tokens.admit,
             account=judge_tokens.add,
         )

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from evalsi.core.clock import Clock, microseconds
+from evalsi.core.errors import NotFoundError
 from evalsi.ports.failure_store import FailureStore
 from evalsi.ports.policy_store import PolicyStore
 from evalsi.ports.trace_store import TraceStore, Waiting
@@ -61,6 +62,15 @@ class StoredTraces:
 
     def get(self, trace_id: str) -> GetTraceResponse:
         return read_trace(self._store, self._tracing, self._project, trace_id)
+
+    def spans(self, trace_id: str) -> Sequence[Span]:
+        name = trace_id.lower()
+        if len(name) != 32:
+            name = self._store.full_id(self._project, name)
+        found = spans_of_bodies(self._store.spans(self._project, name))
+        if not found:
+            raise NotFoundError(f"there is no trace {trace_id!r}", hint="'evalsi traces list' lists them")
+        return found
 
     def follow(self, choice: TraceFilter, *, interval_s: float) -> Iterator[TraceSummary]:
         mark = 0

@@ -194,7 +194,11 @@ def _execute(
             version_path=stores.datasets(claim.project).path_of,
             version_sha256=lambda ref: stores.datasets(claim.project).version(ref.name, ref.version or "latest").sha256,
             traces=lambda source: records_of_traces(
-                order.store, claim.project, source, datetime.fromisoformat(store.run(claim.run_id).created_at)
+                order.store,
+                claim.project,
+                source,
+                datetime.fromisoformat(store.run(claim.run_id).created_at),
+                order.server.traces.mappings,
             ),
         ),
         on_progress=lease.note,

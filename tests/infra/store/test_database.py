@@ -22,7 +22,7 @@ from evalsi.testing.run_store_suite import a_manifest, a_run, a_segment, end
 
 NEXT = len(MIGRATIONS) + 1
 LATER = (*MIGRATIONS, Migration(NEXT, ("ALTER TABLE runs ADD COLUMN mood TEXT", "UPDATE runs SET mood = 'calm'")))
-RELEASED = {1: "593627cf", 2: "43f9e8d1", 3: "1e678872", 4: "fe920096", 5: "7958637d"}
+RELEASED = {1: "593627cf", 2: "43f9e8d1", 3: "1e678872", 4: "fe920096", 5: "7958637d", 6: "c352140c"}
 """Digest of each migration that is out in the world. Never edit a line here: add one."""
 
 

@@ -36,6 +36,7 @@ LET_GO = (
     UPDATE run_queue SET state = CASE cancelling WHEN 0 THEN 'waiting' ELSE 'cancelled' END, holder = NULL,
         lease_token = NULL, lease_until_us = NULL
     WHERE state = 'claimed'""",
+    "UPDATE audit_places SET due_ms = 0, token = ''",
 )
 _FROM_THE_START = frozenset({"projects", "audit_head", "trace_marks", "policy_generation"})
 """Tables in which a new database has rows already."""
@@ -76,7 +77,7 @@ def object_keys(copy: Path) -> list[str]:
 
 
 def let_go_of_everything(copy: Path) -> None:
-    """Takes every run out of the hands that had it: they work on the database that this is a copy of."""
+    """Takes every run, and the way of the audit log to each sink, out of the hands that had it: they work on the database that this is a copy of."""
     with sqlite_faults(copy), closing(sqlite3.connect(copy)) as connection, connection:
         for statement in LET_GO:
             connection.execute(statement)
