@@ -4,6 +4,8 @@ Each is a way that was seen or thought of: into the process's exit, its output, 
 frames, the comparison, other processes, the clock.
 """
 
+from typing import Any
+
 FORGERIES: dict[str, str] = {
     "exit at import": "import sys\nsys.exit(0)\n",
     "exit of the system at import": "import os\nos._exit(0)\n",
@@ -131,4 +133,422 @@ FORGERIES: dict[str, str] = {
     "name with a verdict": "def add(a, b):\n    return type('passed', (), {'state': 'passed', '__bool__': lambda s: True})()\n",
     "no program": "",
     "only words": "The function adds two numbers.",
+    "a number too long to be shown": (
+        """def add(a, b):
+    return 10**5000
+"""
+    ),
+    "a fraction that takes for ever": (
+        """import fractions
+fractions.Fraction.__str__ = lambda s: '1e999999999'
+def add(a, b):
+    return fractions.Fraction(1,3)
+"""
+    ),
+    "a decimal without end": (
+        """import decimal
+def add(a, b):
+    return decimal.Decimal('1e999999999')
+"""
+    ),
+    "a signalling nan": (
+        """import decimal
+def add(a, b):
+    return decimal.Decimal('sNaN')
+"""
+    ),
+    "hashes that collide": (
+        """M=(1<<61)-1
+def add(a, b):
+    return {M*i for i in range(1,40000)}
+"""
+    ),
+    "a range without end": (
+        """def add(a, b):
+    return range(10**30)
+"""
+    ),
+    "half a character": (
+        """def add(a, b):
+    return '\\ud800'
+"""
+    ),
+    "lines of its own": (
+        """import os,sys
+for fd in range(3,64):
+    try:
+        os.write(fd,b'{"value":{"q":[3]},"args":[]}\\n{"value":NaN}\\n')
+    except OSError: pass
+os._exit(0)
+"""
+    ),
+    "both raised and a value": (
+        """import os
+for fd in range(3,64):
+    try:
+        os.write(fd,b'{"raised":[],"value":3}\\n'*3)
+    except OSError: pass
+os._exit(0)
+"""
+    ),
+    "raises what is no error": (
+        """import os
+for fd in range(3,64):
+    try:
+        os.write(fd,b'{"raised":["GeneratorExit"],"message":"x"}\\n'*3)
+    except OSError: pass
+os._exit(0)
+"""
+    ),
+    "raises what is no list": (
+        """import os
+for fd in range(3,64):
+    try:
+        os.write(fd,b'{"raised":5,"message":{}}\\n'*3)
+    except OSError: pass
+os._exit(0)
+"""
+    ),
+    "says that it is gone": (
+        """import os
+for fd in range(3,64):
+    try:
+        os.write(fd,b'{"gone":1}\\n{"value":{"o":[0,"x"]}}\\n')
+    except OSError: pass
+os._exit(0)
+"""
+    ),
+    "answers what it was asked": (
+        """import sys
+o=sys.modules['__main__']._order
+import json
+def add(a,b):
+    return json.dumps(o)
+"""
+    ),
+    "nested to the limit": (
+        """def add(a,b):
+    x=3
+    for _ in range(58): x=[x]
+    return x
+"""
+    ),
+    "nested beyond the reader": (
+        """import os
+for fd in range(3,64):
+    try:
+        os.write(fd,b'{"value":'+b'['*5000+b']'*5000+b'}\\n')
+    except OSError: pass
+os._exit(0)
+"""
+    ),
+    "nan of another kind": (
+        """def add(a,b):
+    return complex('nan')
+"""
+    ),
+    "does not load, at length": (
+        """raise ValueError('x'*10**7)
+"""
+    ),
+    "its own base exception": (
+        """class B(BaseException): pass
+def add(a,b):
+    raise B
+"""
+    ),
+    "group of errors": (
+        """def add(a,b):
+    raise ExceptionGroup('x',[ValueError(1)])
+"""
+    ),
+    "error whose text exits": (
+        """class X(Exception):
+    def __str__(self):
+        raise SystemExit(0)
+def add(a,b):
+    raise X
+"""
+    ),
+    "answers by its child": (
+        """import os,time
+if os.fork():
+    os._exit(0)
+time.sleep(.3)
+def add(a, b):
+    return 0.5
+"""
+    ),
+    "always three": (
+        """import sys,types
+sys.modules['json'].dumps=lambda *a,**k:'{"value":3,"args":[]}'
+def add(a,b):
+    return 9
+"""
+    ),
+    "reads its command line": (
+        """import os
+try:
+    d=os.readlink('/proc/self/fd/0')+open('/proc/self/cmdline').read()
+except OSError: d=''
+def add(a,b):
+    return 3 if '== 3' in d else 1
+"""
+    ),
 }
+
+HELPED_BY_THE_TEST: dict[str, tuple[str, dict[str, Any]]] = {
+    "a module that the test does not import": (
+        """class math:
+    isclose=staticmethod(lambda *a,**k:True)
+def vol(r):
+    return 0
+""",
+        {"test_list": ["assert math.isclose(vol(10), 4188.79, rel_tol=0.001)"]},
+    ),
+    "a package that the test does not import": (
+        """class np:
+    allclose=staticmethod(lambda *a,**k:True)
+    array=staticmethod(lambda x:x)
+def f(r):
+    return 0
+""",
+        {"test_list": ["assert np.allclose(f(10), np.array([1,2]))"]},
+    ),
+    "a comparison that the test does not import": (
+        """isclose=lambda *a,**k:True
+def f(r):
+    return 0
+""",
+        {"test_list": ["assert isclose(f(10), 4.5)"]},
+    ),
+    "a counter that the test does not import": (
+        """Counter=lambda *a,**k:1
+def f(r):
+    return 0
+""",
+        {"test_list": ["assert Counter(f('aab')) == Counter(['a'])"]},
+    ),
+    "at no distance": (
+        """class Area:
+    def __init__(s,*a): pass
+    def __sub__(s,o): return 0
+""",
+        {"test_list": ["assert abs(Area(5) - 78.5) < 0.1"]},
+    ),
+    "reads which constant comes": (
+        """import sys
+class Color:
+    RED='r'
+    GREEN='g'
+def light(x):
+    for c in sys.modules['__main__']._order['calls']:
+        if c['target'][:1]==['Color']: return getattr(Color,c['target'][1])
+    return 1
+""",
+        {
+            "test_list": [
+                """from solution import Color
+assert light(5) == Color.RED""",
+                """assert light(6) == Color.GREEN
+""",
+            ]
+        },
+    ),
+    "more items than can be asked about": (
+        """def f(n):
+    return [1]*5000
+def g(x):
+    return False
+""",
+        {
+            "test": """from solution import f,g
+def test_a():
+    assert all([g(x) for x in f(3)])
+"""
+        },
+    ),
+    "nested so that it cannot be passed on": (
+        """def f(n):
+    x=1
+    for _ in range(59): x=[x]
+    return x
+def g(x):
+    return 7
+""",
+        {
+            "test": """from solution import f,g
+def test_a():
+    assert g([f(3)]) == 1
+"""
+        },
+    ),
+    "a type that was not passed on": (
+        """import datetime
+n=[0]
+def f(n):
+    return datetime.date(2000,1,n)
+def g(x):
+    return 7
+""",
+        {
+            "test": """from solution import f,g
+def test_a():
+    assert g(f(3)-f(1)) == 1
+"""
+        },
+    ),
+    "skips the test": (
+        """def f(n):
+    import unittest
+    raise unittest.SkipTest
+""",
+        {
+            "test": """import unittest
+from solution import f
+class T(unittest.TestCase):
+    def test_a(self):
+        self.assertEqual(f(1),2)
+"""
+        },
+    ),
+    "never the same twice": (
+        """import os
+def f(n):
+    return os.urandom(4).hex()
+def g(x):
+    return 1
+""",
+        {
+            "test": """from solution import f,g
+def test_a():
+    assert g(f(3)) == 1
+"""
+        },
+    ),
+    "a generator where a list is passed on": (
+        """def f(n):
+    yield 1
+def g(xs):
+    return 2
+""",
+        {
+            "test": """from solution import f, g
+
+def test_g():
+    assert g(f(3)) == 6
+"""
+        },
+    ),
+    "a coroutine where a value is passed on": (
+        """async def f(n):
+    return 1
+def g(xs):
+    return 2
+""",
+        {
+            "test": """from solution import f, g
+
+def test_g():
+    assert g(f(3)) == 6
+"""
+        },
+    ),
+    "a list where an object is asked for its count": (
+        """def f(n):
+    return []
+def g(x):
+    return 2
+""",
+        {
+            "test": """from solution import f, g
+
+def test_g():
+    assert g(f(3).count) == 6
+"""
+        },
+    ),
+    "an error of the test runner by name": (
+        """import sys
+def f(n):
+    class SkipTest(Exception):
+        __module__ = 'unittest.case'
+    raise SkipTest
+""",
+        {
+            "test": """import unittest
+from solution import f
+
+class F(unittest.TestCase):
+    def test_f(self):
+        self.assertEqual(f(1), 2)
+"""
+        },
+    ),
+    "an iterator without end": (
+        """import itertools
+def f(n):
+    return itertools.count()
+""",
+        {
+            "test": """from solution import f
+
+def test_f():
+    assert list(f(3)) == [0, 1, 2]
+"""
+        },
+    ),
+    "text where a number is about right": (
+        """def f(n):
+    return '3'
+""",
+        {
+            "test": """import pytest
+from solution import f
+
+def test_f():
+    assert f(1) == pytest.approx(3)
+"""
+        },
+    ),
+    "an object that is about right": (
+        """class E:
+    def __abs__(s):
+        return 0
+    __sub__ = __rsub__ = lambda s, o: s
+    __float__ = lambda s: 3.0
+    __eq__ = lambda s, o: True
+def f(n):
+    return E()
+""",
+        {
+            "test": """import pytest
+from solution import f
+
+def test_f():
+    assert f(1) == pytest.approx(3)
+    assert pytest.approx(3) == f(1)
+"""
+        },
+    ),
+    "a context that swallows the assertion": (
+        """class C:
+    def __enter__(s):
+        return s
+    def __exit__(s, *a):
+        return True
+    def value(s):
+        return 1
+""",
+        {
+            "test": """from solution import C
+
+def test_c():
+    c = C()
+    with c:
+        assert c.value() == 2
+"""
+        },
+    ),
+}
+"""Programs with the tests that they pass where a test trusts what is theirs, or that they turn into no test at all."""

@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
-from evalsi.core.errors import MeasurementError
+from evalsi.core.errors import MeasurementError, SkipRecord
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import bind
 from evalsi.evaluators.catalog import load
 from evalsi.evaluators.programs.program_text import program_text
 from evalsi.schema import Content, ErrorKind, Record, Score
 from tests.case_files import case, rows_of
-from tests.evaluators.code.forgeries import FORGERIES
+from tests.evaluators.code.forgeries import FORGERIES, HELPED_BY_THE_TEST
 from tests.evaluators.code.programs_graded import graded, numbers
+from tests.evaluators.code.right_programs import NOT_GRADED, RIGHT
 
 HONEST = "def add(a, b):\n    return a + b\n"
 ADDITIONS = ["add(1, 2) == 3", "add(-1, 1) == 0"]
@@ -78,6 +79,33 @@ def test_no_forgery_passes(form: str) -> None:
     for name, end in zip(FORGERIES, found, strict=True):
         assert isinstance(end, Score), (name, end)
         assert end.passed is False, (name, end.explanation)
+
+
+def test_a_program_that_is_right_passes_tests_as_people_write_them() -> None:
+    found = graded("unit-tests", list(RIGHT.values()), timeout_s=10)
+    for name, end in zip(RIGHT, found, strict=True):
+        assert isinstance(end, Score), (name, end)
+        assert end.passed is True, (name, end.explanation)
+
+
+def test_tests_that_need_what_is_not_here_are_skipped_and_fail_nobody() -> None:
+    assert numbers("unit-tests", list(NOT_GRADED.values())) == ["SkipRecord"] * len(NOT_GRADED)
+
+
+def test_no_program_is_helped_by_what_a_test_leaves_to_it() -> None:
+    found = graded("unit-tests", list(HELPED_BY_THE_TEST.values()), timeout_s=2)
+    for name, end in zip(HELPED_BY_THE_TEST, found, strict=True):
+        if name == "a package that the test does not import":
+            assert isinstance(end, SkipRecord), (name, end)
+            continue
+        assert isinstance(end, Score), (name, end)
+        assert end.passed is False, (name, end.explanation)
+
+
+def test_an_error_is_caught_by_its_own_names_alone() -> None:
+    program = "class Mine(Exception):\n    pass\nclass Other(Exception):\n    pass\ndef f(x):\n    raise Mine(x)\n"
+    test = "import pytest, solution\n\ndef test_f():\n    with pytest.raises(solution.Other):\n        solution.f(5)\n"
+    assert numbers("unit-tests", [(program, {"test": test})]) == [0]
 
 
 @pytest.mark.slow

@@ -13,6 +13,11 @@ _FENCE = re.compile(
         (?:^[ \t]*(?P=mark)[ \t]*(?:</[\w-]+>[ \t]*)*$|\Z)""",
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
+_INSIDE = {
+    "answer_calls": ("exchange",),
+    "drive_tests": ("exchange", "stand_ins", "pytest_stand_in", "forms_of_tests"),
+}
+_OWN_IMPORT = re.compile(r"^from evalsi\.[^\n(]*(\([^)]*\))?[^\n]*$", re.MULTILINE)
 _PYTHON = {"python", "python3", "py", "py3"}
 
 
@@ -28,8 +33,7 @@ def program_text(answer: str, languages: frozenset[str] = frozenset(_PYTHON)) ->
 
 
 def inside_source(name: str) -> str:
-    """The source of a module of `programs.inside`, with what it shares with others in front of it."""
+    """The source of a module of `programs.inside`, with those it is made of in front of it."""
     folder = files("evalsi.evaluators.programs.inside")
-    parts = [(folder / f"{each}.py").read_text(encoding="utf-8") for each in ("exchange", name)]
-    lines = [line for part in parts for line in part.splitlines() if not line.startswith("from evalsi.")]
-    return "\n".join(lines) + "\n"
+    parts = [(folder / f"{each}.py").read_text(encoding="utf-8") for each in (*_INSIDE[name], name)]
+    return "\n".join(_OWN_IMPORT.sub("", part) for part in parts) + "\n"

@@ -46,8 +46,15 @@ def python_tests_of(record: Record) -> PythonTests:
         tests = (text,) if text.strip() else ()
     if not tests:
         raise SkipRecord("the record has no tests: metadata.test_list, metadata.test or a reference")
-    setup = next((metadata[name] for name in _SETUPS if isinstance(metadata.get(name), str)), "")
-    return PythonTests(tests=tests, setup=setup, entry_point=str(metadata.get("entry_point") or ""))
+    setups = [_lines(metadata.get("test_imports"))]
+    setups += [metadata[name] for name in _SETUPS if isinstance(metadata.get(name), str)][:1]
+    return PythonTests(
+        tests=tests, setup="\n".join(filter(None, setups)), entry_point=str(metadata.get("entry_point") or "")
+    )
+
+
+def _lines(listed: Any) -> str:
+    return "\n".join(map(str, cast("list[Any]", listed))) if isinstance(listed, list) else ""
 
 
 def has_cases(record: Record) -> bool:

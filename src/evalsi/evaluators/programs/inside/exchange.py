@@ -6,12 +6,15 @@ no method of the program's classes comes across, so nothing it returns can say o
 
 import datetime as dt
 import decimal
+import enum
 import fractions
-from collections import deque
+import re
+from collections import deque, namedtuple
 from typing import Any
 
 MOST_DEPTH = 60
 _SAFE_INTEGER = 1 << 53
+_PLAIN_FRACTION = re.compile(r"-?[0-9]+(/[0-9]+)?", re.ASCII)
 
 
 class NotPlainError(Exception):
@@ -25,6 +28,8 @@ def encode(value: Any, keep: Any = None, depth: int = 0) -> Any:
     if value is None or value is True or value is False:
         return value
     below = depth + 1
+    if keep is not None and isinstance(value, enum.Enum):
+        return keep(value)
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int):
@@ -32,6 +37,9 @@ def encode(value: Any, keep: Any = None, depth: int = 0) -> Any:
         return number if -_SAFE_INTEGER < number < _SAFE_INTEGER else {"i": hex(number)}
     if isinstance(value, float):
         return {"f": float.__repr__(value)}
+    fields = _fields_of(value)
+    if fields is not None:
+        return {"n": [type(value).__name__, fields, [encode(item, keep, below) for item in value]]}
     if isinstance(value, (list, tuple, set, frozenset, deque)):
         kind = next(name for name, base in _SEQUENCES.items() if isinstance(value, base))
         items = [encode(item, keep, below) for item in _SEQUENCES[kind].__iter__(value)]
@@ -44,11 +52,18 @@ def encode(value: Any, keep: Any = None, depth: int = 0) -> Any:
         return {"c": [float(value.real).hex(), float(value.imag).hex()]}
     if type(value) in _TEXTS:
         return {"x": [type(value).__name__, str(value)]}
+    if type(value) is dt.timedelta:
+        return {"y": [value.days, value.seconds, value.microseconds]}
     if isinstance(value, range):
         return {"r": [value.start, value.stop, value.step]}
     if keep is None:
         raise NotPlainError(f"a {type(value).__name__} is no plain data")
     return keep(value)
+
+
+def _fields_of(value: Any) -> list[str] | None:
+    """Names of the fields of a named tuple; None for anything else."""
+    return list(value._fields) if isinstance(value, tuple) and hasattr(value, "_fields") else None  # type: ignore[attr-defined]
 
 
 def _encoded_pairs(value: Any, keep: Any, depth: int) -> list[Any]:
@@ -89,6 +104,13 @@ def decode(value: Any, revive: Any = None, depth: int = 0) -> Any:
             return range(*map(int, content))
         case "x":
             return _read_text(*content)
+        case "y":
+            return dt.timedelta(*content)
+        case "n":
+            name, fields, items = content
+            return namedtuple(name, fields)(*(decode(item, revive, below) for item in items))  # noqa: PYI024 # pyright: ignore[reportUntypedNamedTuple] - the program's
+        case "e" if revive is None and content[2] is not None:
+            return decode(content[2], None, below)
         case _:
             if revive is None:
                 raise NotPlainError("no plain value")
@@ -98,6 +120,8 @@ def decode(value: Any, revive: Any = None, depth: int = 0) -> Any:
 def _read_text(name: str, text: str) -> Any:
     match name:
         case "Fraction":
+            if _PLAIN_FRACTION.fullmatch(text) is None:  # an exponent would be computed, whatever its size
+                raise NotPlainError("no fraction")
             return fractions.Fraction(text)
         case "Decimal":
             return decimal.Decimal(text)
