@@ -16,8 +16,8 @@ from evalsi.traces import Tracing
 from evalsi.traces.record_of_trace import record_of_trace
 from evalsi.traces.stored_spans import spans_of_bodies
 
-Forget = Callable[[str, Sequence[str]], None]
-"""Removes what policies keep of single traces and sessions: (project, subjects as in `ports.policy_store`)."""
+Forget = Callable[[str, Sequence[str]], object]
+"""Removes what is kept of single traces and sessions beside them: (project, subjects as in `ports.policy_store`)."""
 _AT_ONCE = 500
 
 
@@ -47,14 +47,16 @@ def delete_traces(
     project: str,
     request: DeleteTracesRequest,
     forget: Forget = lambda _project, _subjects: None,
+    forget_cases: Forget = lambda _project, _traces: None,
 ) -> int:
     """Removes the traces that fulfil every condition of the request; how many there were.
 
-    Failures made from those that are named, or are of the session or person that is named, go with them: they are copies
-    of what is to be forgotten. Those of traces that are merely old stay.
+    Failures and promoted cases made from those that are named, or are of the session or person that is named, go with them:
+    they are copies of what is to be forgotten. Those of traces that are merely old stay.
 
     Args:
         forget: Lets policies forget what they found in these traces and sessions.
+        forget_cases: Removes the cases that policies made of these traces. Raises: StoreError.
 
     Raises: UsageError: it has no condition.
     """
@@ -73,6 +75,7 @@ def delete_traces(
             trace_ids=chosen, session_id=choice.session_id, user_id=choice.user_id, before=choice.until
         )
         failures.forget(project, source)
+        forget_cases(project, chosen or list(_names_of(store, project, choice)))
     forget(project, chosen if names else list(_names_of(store, project, choice)))
     if choice.session_id:
         forget(project, [SESSION_PREFIX + choice.session_id])
