@@ -109,6 +109,18 @@ def test_a_policy_is_applied_carried_out_and_read(server: RunningServer) -> None
     assert server.get("/v1alpha1/policies/answers/stats")[0] == 404
 
 
+def test_the_first_page_of_a_new_server_says_pass_as_every_other_does(tmp_path: Path) -> None:
+    with configured(tmp_path) as server:
+        send(server, 1)
+        assert wait_until(lambda: server.get(f"/v1alpha1/traces/{trace_id(1)}")[1].get("policies"), 30)
+    with configured(tmp_path) as server:
+        status, _, page = server.request("GET", f"/ui/traces/{trace_id(1)}")
+    assert status == 200
+    shown = page.decode().split(">Scores<")[1]
+    assert "pass" in shown
+    assert ">yes<" not in shown
+
+
 def test_who_is_forgotten_is_forgotten_among_the_cases_that_policies_made_too(
     server: RunningServer, tmp_path: Path
 ) -> None:
