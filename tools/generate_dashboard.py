@@ -53,6 +53,7 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
                         "requests: {{reason}}",
                     ),
                     ("sum(rate(evalsi_traces_dropped_total[$__rate_interval]))", "whole traces"),
+                    ("sum by (reason) (rate(evalsi_log_records_dropped_total[$__rate_interval]))", "logs: {{reason}}"),
                 ),
                 "cps",
             ),
@@ -135,8 +136,12 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
             ),
             Panel(
                 "Waiting for sinks",
-                "Traces and sessions whose scores wait to be taken to a sink. It grows while a sink takes nothing.",
-                ((f"sum by (sink) (evalsi_sink_waiting{POLICY})", "{{sink}}"),),
+                "Traces and sessions whose scores wait to be taken to a sink, and entries of the audit log. It grows while a "
+                "sink takes nothing.",
+                (
+                    (f"sum by (sink) (evalsi_sink_waiting{POLICY})", "{{sink}}"),
+                    ("sum by (sink) (evalsi_audit_waiting)", "{{sink}}: audit log"),
+                ),
                 width=12,
             ),
         ),

@@ -109,6 +109,39 @@ def test_a_policy_is_applied_carried_out_and_read(server: RunningServer) -> None
     assert server.get("/v1alpha1/policies/answers/stats")[0] == 404
 
 
+def test_the_first_page_of_a_new_server_says_pass_as_every_other_does(tmp_path: Path) -> None:
+    with configured(tmp_path) as server:
+        send(server, 1)
+        assert wait_until(lambda: server.get(f"/v1alpha1/traces/{trace_id(1)}")[1].get("policies"), 30)
+    with configured(tmp_path) as server:
+        status, _, page = server.request("GET", f"/ui/traces/{trace_id(1)}")
+    assert status == 200
+    shown = page.decode().split(">Scores<")[1]
+    assert "pass" in shown
+    assert ">yes<" not in shown
+
+
+def test_who_is_forgotten_is_forgotten_among_the_cases_that_policies_made_too(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    promote = {"dataset": "leaks", "when": "scores['pii-leak'] < 1"}
+    assert server.post("/v1alpha1/policies", {**POLICY, "promote": promote})[0] == 200
+    send(server, 1, answer=LEAK, session="s1")
+    send(server, 2, answer=LEAK, session="s2")
+
+    def cases() -> list[str]:
+        found = list(tmp_path.rglob("promoted/default/leaks.jsonl"))
+        return [json.loads(line)["id"] for line in found[0].read_text().splitlines()] if found else []
+
+    assert wait_until(lambda: set(cases()) == {trace_id(1), trace_id(2)}, 30)
+    assert wait_until(lambda: evaluated(server) == 2, 20)
+    at = ("--server", f"http://{server.address}", "--yes")
+    assert "removed 1 trace" in evalsi("traces", "delete", "--session", "s1", *at, cwd=tmp_path).err
+    assert cases() == [trace_id(2)]
+    assert "removed 1 trace" in evalsi("traces", "delete", "--before", "0m", *at, cwd=tmp_path).err
+    assert cases() == [trace_id(2)]
+
+
 def test_the_past_is_worked_through_when_somebody_asks_for_it(server: RunningServer) -> None:
     send(server, 1, 2, 3)
     assert wait_until(lambda: evaluated(server, "configured") == 3, 20)

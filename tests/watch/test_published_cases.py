@@ -11,7 +11,7 @@ import pytest
 
 from evalsi.core.errors import StoreError
 from evalsi.infra.promoted_files import PromotedFiles
-from evalsi.schema import Content, Record
+from evalsi.schema import Content, Provenance, Record, TraceProvenance
 from evalsi.settings import Settings
 from evalsi.settings.server import OWN_MACHINE
 from evalsi.wiring.run_serving import order_of
@@ -69,6 +69,48 @@ def test_cases_that_a_full_disk_takes_only_a_part_of_are_not_added(tmp_path: Pat
         signal.signal(signal.SIGXFSZ, ignored)
     assert path.read_bytes() == before
     assert files.add("default", "leaks", many) == 100
+
+
+def case_of(trace_id: str) -> Record:
+    return Record(
+        id=f"case of {trace_id}",
+        output=Content(text="Paris"),
+        provenance=Provenance(trace=TraceProvenance(trace_id=trace_id, policy_id="p")),
+    )
+
+
+def test_cases_of_traces_that_are_to_be_forgotten_are_taken_out_of_every_dataset_of_their_project(
+    tmp_path: Path,
+) -> None:
+    files = PromotedFiles(tmp_path)
+    for project, dataset in (("default", "leaks"), ("default", "slow"), ("other", "leaks")):
+        files.add(project, dataset, [case_of("a"), case_of("b"), a_case("of a run")])
+    before = files.path_of("default", "leaks").read_bytes()
+    assert files.forget("default", []) == files.forget("nowhere", ["a"]) == files.forget("default", ["c"]) == 0
+    assert files.path_of("default", "leaks").read_bytes() == before
+    assert files.forget("default", ["a", "c"]) == 2
+    for dataset in ("leaks", "slow"):
+        assert files.path_of("default", dataset).read_bytes() == b"".join(before.splitlines(keepends=True)[1:])
+    assert len(files.path_of("other", "leaks").read_bytes().splitlines()) == 3
+    assert not list(tmp_path.rglob("*.partial"))
+    assert files.add("default", "leaks", [case_of("b"), case_of("d")]) == 1
+
+
+def test_cases_that_are_added_while_others_are_forgotten_are_there(tmp_path: Path) -> None:
+    files = PromotedFiles(tmp_path)
+    gone = [f"gone {number}" for number in range(40)]
+    files.add("default", "leaks", [case_of(name) for name in gone])
+
+    def add(number: int) -> int:
+        return PromotedFiles(tmp_path).add("default", "leaks", [case_of(f"kept {number}")])
+
+    with ThreadPoolExecutor(8) as pool:
+        added = [pool.submit(add, number) for number in range(40)]
+        forgotten = [pool.submit(PromotedFiles(tmp_path).forget, "default", [name]) for name in gone]
+        assert sum(each.result() for each in added) == sum(each.result() for each in forgotten) == 40
+    lines = files.path_of("default", "leaks").read_bytes().splitlines()
+    assert len(lines) == 40
+    assert all(b"kept" in line for line in lines)
 
 
 def test_cases_that_many_add_at_once_are_there_once(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -31,6 +31,26 @@ class _Id(msgspec.Struct):
 
 
 _ID = msgspec.json.Decoder(_Id)
+
+
+class _OfTrace(msgspec.Struct):
+    trace_id: str = ""
+
+
+class _Provenance(msgspec.Struct):
+    trace: _OfTrace | None = None
+
+
+class _From(msgspec.Struct):
+    provenance: _Provenance | None = None
+
+    @property
+    def trace_id(self) -> str:
+        trace = self.provenance.trace if self.provenance is not None else None
+        return trace.trace_id if trace is not None else ""
+
+
+_FROM = msgspec.json.Decoder(_From)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +82,7 @@ class PromotedFiles:
         path = self.path_of(project, dataset)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("a+b", buffering=0) as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
+            with _held(path) as file:
                 known = _known_ids(file)
                 lines: list[bytes] = []
                 for record in records:
@@ -75,6 +94,20 @@ class PromotedFiles:
                 return len(lines)
         except OSError as error:
             raise StoreError(f"cases cannot be added to {path}: {error.strerror}") from error
+
+    def forget(self, project: str, trace_ids: Collection[str]) -> int:
+        """Removes the cases that were made of these traces of a project, from every dataset; gives their number.
+
+        Raises: StoreError: a file cannot be written; it is as it was.
+        """
+        removed = 0
+        for path in sorted((self._root / FOLDER / project).glob("*.jsonl")) if trace_ids else ():
+            try:
+                with _held(path) as file:
+                    removed += _without(file, path, frozenset(trace_ids))
+            except OSError as error:
+                raise StoreError(f"cases cannot be removed from {path}: {error.strerror}") from error
+        return removed
 
     def grown(self) -> Generator[GrownFile]:
         """Files that have changed since they were last given; at first all. Raises: StoreError: one cannot be read."""
@@ -112,6 +145,46 @@ class PromotedFiles:
 def _sha256_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextlib.contextmanager
+def _held(path: Path) -> Generator[FileIO]:
+    """The file at `path`, which is made where there is none, for nobody else meanwhile."""
+    while True:
+        with path.open("a+b", buffering=0) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            about = os.fstat(file.fileno())
+            try:
+                there = path.stat()
+            except FileNotFoundError:
+                continue
+            if (about.st_dev, about.st_ino) == (there.st_dev, there.st_ino):  # else another took its place just now
+                yield file
+                return
+
+
+def _without(file: FileIO, path: Path, trace_ids: Collection[str]) -> int:
+    """Puts a file without the cases of these traces in the place of one that is held; how many there were."""
+    file.seek(0)
+    partial = path.with_name(f"{path.name}.partial")
+    removed = 0
+    try:
+        with open(file.fileno(), "rb", closefd=False) as lines, partial.open("wb") as target:
+            for line in lines:
+                if not line.endswith(b"\n"):  # a death cut it off
+                    break
+                if line.strip() and _FROM.decode(line).trace_id in trace_ids:
+                    removed += 1
+                else:
+                    target.write(line)
+            target.flush()
+            os.fsync(target.fileno())
+        if removed:
+            shutil.copymode(path, partial)
+            partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return removed
 
 
 def _append(file: FileIO, data: bytes) -> None:

@@ -100,7 +100,9 @@ def run_services(parts: RunParts, failures: FailureStore, outbox: ScoreOutbox) -
     return [LateService("RunService", runs), LateService("DatasetCatalogService", datasets)]
 
 
-def trace_services(parts: TraceParts, watch: WatchParts, quota: JudgeTokenQuota | None = None) -> list[LateService]:
+def trace_services(
+    parts: TraceParts, watch: WatchParts, runs: RunParts, quota: JudgeTokenQuota | None = None
+) -> list[LateService]:
     """TraceService, FailureService and MonitorService."""
 
     def traces() -> Any:
@@ -113,6 +115,7 @@ def trace_services(parts: TraceParts, watch: WatchParts, quota: JudgeTokenQuota 
             clock=parts.clock,
             reconsiders=watch.reconsiders,
             forget=watch.policies.forget,
+            forget_cases=runs.forget_cases,
         )
 
     def failures() -> Any:

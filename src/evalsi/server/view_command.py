@@ -80,5 +80,7 @@ def _serve(settings: Settings, run: str, port: int, *, opens_browser: bool) -> N
 
         parts = serving_parts(settings, OWN_MACHINE, ServingLimits(workers=1), runs.project_of_run)
         plan = ServePlan(port=port)
-        extras = Extras(services=[*run_services(runs, traces.failures, watch.outbox), *trace_services(traces, watch)])
+        extras = Extras(
+            services=[*run_services(runs, traces.failures, watch.outbox), *trace_services(traces, watch, runs)]
+        )
         uvloop.run(serve_until_told(plan, parts, Journal("error"), extras, when_ready=show))

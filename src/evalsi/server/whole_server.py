@@ -85,7 +85,7 @@ class WholeServer:
             otlp=OtlpPlan(receiver=receiver, listens=[listen_address(listen) for listen in listens]),
             services=[
                 *run_services(runs, traces.failures, watch.outbox),
-                *trace_services(traces, watch, judge_tokens),
+                *trace_services(traces, watch, runs, judge_tokens),
                 rewards,
             ],
             mounts={} if self.reward is None else _rewards_of(rewards, self.reward, server.listen),

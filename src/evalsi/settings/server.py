@@ -461,6 +461,19 @@ class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What it is for, in a sentence for people."""
 
 
+class ProjectOtlpSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits of what is received for one project."""
+
+    max_age: Duration | None = None
+    """Spans that ended longer ago are rejected."""
+    max_trace_spans: int | None = None
+    """Most spans of one trace; further ones are rejected."""
+    max_attributes: int | None = None
+    """Most attributes of one span; further ones are left out and counted."""
+    max_attribute_bytes: int | None = None
+    """Longest text of an attribute; a longer one is cut, and says so at its end."""
+
+
 class OtlpSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Traces that are received as OTLP. The main port always takes them, at `/v1/traces` and over gRPC."""
 
@@ -491,6 +504,8 @@ class OtlpSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Most attributes of one span; further ones are left out and counted."""
     max_attribute_bytes: int = 1 << 20
     """Longest text of an attribute; a longer one is cut, and says so at its end."""
+    projects: dict[str, ProjectOtlpSettings] = {}
+    """Limits of projects by name, in place of those above; what is not said is as above."""
 
 
 class PresidioSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -555,7 +570,7 @@ class RateSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PrincipalRateSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of one caller, in place of those of its project."""
+    """The limits of one project, or of one caller in place of those of its project."""
 
     ingest: RateSettings = RateSettings()
 
@@ -566,6 +581,8 @@ class RateLimitSettings(msgspec.Struct, frozen=True, kw_only=True):
     disabled: bool = False
     """Whether there are no limits, whatever is written here."""
     ingest: RateSettings = RateSettings()
+    projects: dict[str, PrincipalRateSettings] = {}
+    """By name of the project that a caller's key writes to, in place of the above."""
     principals: dict[str, PrincipalRateSettings] = {}
     """By subject, such as `key:collector`."""
 

@@ -6,7 +6,7 @@ changes nothing; a span that cannot be taken is counted under its reason and spo
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,15 +81,22 @@ class SplitRequest:
     rejections: Rejections
 
 
-def parts_of_request(body: bytes, limits: PartLimits, labels: Mapping[str, str]) -> SplitRequest:
+def parts_of_request(
+    body: bytes,
+    limits: PartLimits,
+    labels: Mapping[str, str],
+    limits_of: Callable[[str], PartLimits] | None = None,
+) -> SplitRequest:
     """The parts of an `ExportTraceServiceRequest` in protobuf.
 
     Args:
+        limits: Of the request, and of what names no project.
+        limits_of: Those of a project that resources name; None where all have the same.
         labels: Of whoever sent it; they are put among the resources' attributes, and go before what is there.
 
     Raises: InvalidDataError: the bytes are no such message.
     """
-    split = _Split(limits, labels)
+    split = _Split(limits, labels, limits_of)
     try:
         for group in otlp_messages().Request.FromString(body).resource_spans:
             split.add(group)
@@ -129,8 +136,14 @@ class _Origin:
 
 
 class _Split:
-    def __init__(self, limits: PartLimits, labels: Mapping[str, str]) -> None:
+    def __init__(
+        self, limits: PartLimits, labels: Mapping[str, str], limits_of: Callable[[str], PartLimits] | None
+    ) -> None:
+        self._most_spans = limits.most_spans
+        self._usual = limits
         self._limits = limits
+        """Of the project whose spans are taken now."""
+        self._limits_of = limits_of
         self._labels = labels
         self._label_bytes = resource_bytes({LABEL_PREFIX + key: value for key, value in labels.items()})
         self._origins: list[_Origin] = []
@@ -151,6 +164,7 @@ class _Split:
         self._services[self._resources] = (_word(said.get("service.name")), {**own, **self._labels})
         project = _word(said.get(PROJECT_ATTRIBUTE))
         self._projects.setdefault(project, {})
+        self._limits = self._limits_of(project) if project and self._limits_of is not None else self._usual
         resource = group.resource + self._label_bytes
         for scoped in (*group.scope_spans, *group.library_spans):
             origin = _Origin(self._resources, resource, group.schema_url, scoped.scope, scoped.schema_url)
@@ -163,9 +177,9 @@ class _Split:
         scope_number = len(self._origins) - 1
         most_of_trace, oldest_ns = self._limits.most_spans_of_trace, self._limits.oldest_ns
         for place, raw in enumerate(spans):
-            if self._taken >= self._limits.most_spans:
+            if self._taken >= self._most_spans:
                 left = len(spans) - place
-                self._rejections.add("request_full", f"a request has at most {self._limits.most_spans:,} spans", left)
+                self._rejections.add("request_full", f"a request has at most {self._most_spans:,} spans", left)
                 return
             try:
                 span = read(raw)

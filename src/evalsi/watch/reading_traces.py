@@ -16,8 +16,8 @@ from evalsi.traces import Tracing
 from evalsi.traces.record_of_trace import record_of_trace
 from evalsi.traces.stored_spans import spans_of_bodies
 
-Forget = Callable[[str, Sequence[str]], None]
-"""Removes what policies keep of single traces and sessions: (project, subjects as in `ports.policy_store`)."""
+Forget = Callable[[str, Sequence[str]], object]
+"""Removes what is kept of single traces and sessions beside them: (project, subjects as in `ports.policy_store`)."""
 _AT_ONCE = 500
 
 
@@ -42,15 +42,22 @@ def read_trace(store: TraceStore, tracing: Tracing, project: str, trace_id: str)
 
 
 def delete_traces(
-    store: TraceStore, failures: FailureStore, project: str, request: DeleteTracesRequest, forget: Forget
+    store: TraceStore,
+    failures: FailureStore,
+    project: str,
+    request: DeleteTracesRequest,
+    forget: Forget,
+    forget_cases: Forget,
 ) -> int:
     """Removes the traces that fulfil every condition of the request; how many there were.
 
-    Failures made from those that are named, or are of the session or person that is named, go with them: they are copies
-    of what is to be forgotten. Those of traces that are merely old stay. A session that has no trace left is forgotten too.
+    Failures and promoted cases made from those that are named, or are of the session or person that is named, go with them:
+    they are copies of what is to be forgotten. Those of traces that are merely old stay. A session that has no trace left is
+    forgotten too.
 
     Args:
         forget: Lets policies forget what they found in these traces and sessions.
+        forget_cases: Removes the cases that policies made of these traces. Raises: StoreError.
 
     Raises: UsageError: it has no condition.
     """
@@ -79,6 +86,7 @@ def delete_traces(
                 before=choice.until,
             )
             failures.forget(project, source)
+            forget_cases(project, chosen)
         forget(project, chosen)
         if choice.session_id:
             forget(project, [SESSION_PREFIX + choice.session_id])

@@ -60,6 +60,8 @@ class RunParts:
     """How far sinks have the audit log."""
     add_cases: Callable[[str, str, Sequence[Record]], int]
     """Adds records to a dataset of a project below that root, those that are not in it; gives their number."""
+    forget_cases: Callable[[str, Sequence[str]], int]
+    """Removes from those datasets what was made of these traces of a project; gives the number of cases."""
     clock: Clock
     most_stored: Callable[[str], int | None]
     """How many runs a project may hold."""
@@ -139,6 +141,7 @@ def opened_run_stores(server: ServerSettings, settings: Settings) -> Generator[R
             audit=SqlAuditOutbox(stores.database),
             datasets=datasets,
             add_cases=PromotedFiles(datasets).add,
+            forget_cases=PromotedFiles(datasets).forget,
             clock=SystemClock(),
             most_stored=lambda project: server.quotas.of(project).max_stored_runs,
             rights=rights_by_project(server),

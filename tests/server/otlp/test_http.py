@@ -30,7 +30,14 @@ from tests.traces.otlp_encoding import encode_request
 ROWS: list[dict[str, Any]] = json.loads((CASES / "files" / "H06_id_variants.json").read_text())
 REJECTED = {"base64 id (wrong for OTLP JSON)": 1, "all zero trace id": 1, "31 digits": 1, "two good one bad": 1}
 SMALL = """
-otlp: {max_request_bytes: 2000000, max_waiting_bytes: 4000000, max_trace_spans: 30, max_attribute_bytes: 20000, max_age: 14600d}
+projects: {tight: {}}
+otlp:
+  max_request_bytes: 2000000
+  max_waiting_bytes: 4000000
+  max_trace_spans: 30
+  max_attribute_bytes: 20000
+  max_age: 14600d
+  projects: {tight: {max_trace_spans: 5, max_attribute_bytes: 100, max_attributes: 4, max_age: 1h}}
 """
 
 
@@ -161,6 +168,27 @@ def test_a_trace_that_grows_beyond_its_limit_over_many_requests_is_stopped(takin
     trace = a_trace(1)[0].trace_id
     answers = [partial_success(post(taking, body_of(*a_trace(10, trace)))[2])[0] for _ in range(4)]
     assert answers == [0, 0, 0, 10]
+
+
+def test_a_project_may_have_limits_of_its_own(taking: RunningServer) -> None:
+    tight = {"evalsi.project": "tight"}
+    name = 'evalsi_spans_dropped_total{reason="trace_full"}'
+    before = taking.metric(name)
+    assert partial_success(post(taking, body_of(*a_trace(6, resource=tight)))[2])[0] == 1
+    trace = a_trace(1)[0].trace_id
+    grown = [partial_success(post(taking, body_of(*a_trace(3, trace, tight)))[2])[0] for _ in range(2)]
+    assert grown == [0, 3]
+    assert taking.metric(name) == before + 4
+    (old,) = a_trace(1, resource=tight)
+    two_hours_ago = msgspec.structs.replace(old, end_ns=old.end_ns - 7_200_000_000_000)
+    rejected, told = partial_success(post(taking, body_of(two_hours_ago))[2])
+    assert (rejected, "ended longer ago than is taken" in told) == (1, True)
+    (long,) = a_trace(1, resource=tight)
+    long.attributes.update({"gen_ai.output.messages": "y" * 9_000} | {f"k{number}": 1 for number in range(9)})
+    assert post(taking, body_of(long))[0] == 200
+    (step,) = stored(taking, long.trace_id, "tight")["record"]["trajectory"]["steps"]
+    assert "[cut: 8900 bytes]" in json.dumps(step)
+    assert sum(each.startswith("k") for each in step["attributes"]) == 2
 
 
 def test_a_long_text_is_cut_with_a_mark(taking: RunningServer) -> None:

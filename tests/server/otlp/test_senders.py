@@ -20,9 +20,9 @@ from tests.server.running_server import RunningServer, running_server
 CONFIGURATION = """
 data_dir: store
 auth: {}
-projects: {shop: {}, billing: {}}
+projects: {shop: {}, billing: {}, narrow: {}}
 otlp: {http_listen: "127.0.0.1:0", grpc_listen: "127.0.0.1:0"}
-rate_limits: {principals: {"key:slow": {ingest: {per_second: 0.01, burst: 2}}, "key:small": {ingest: {bytes_per_second: 10, burst_bytes: 100}}}}
+rate_limits: {projects: {narrow: {ingest: {per_second: 0.01, burst: 1}}}, principals: {"key:slow": {ingest: {per_second: 0.01, burst: 2}}, "key:small": {ingest: {bytes_per_second: 10, burst_bytes: 100}}}}
 traces: {redaction: {pii: [email], keys: [password]}}
 """
 EXPORT = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
@@ -177,6 +177,13 @@ def test_who_sends_too_fast_is_told_when_to_come_again(asking: Asking) -> None:
     assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     packed = next(value for name, value in error.trailing_metadata() if name == "grpc-status-details-bin")
     assert status_of(packed).details[0].type_url == "type.googleapis.com/google.rpc.RetryInfo"
+
+
+def test_a_project_may_have_a_rate_of_its_own_for_all_of_its_keys(asking: Asking) -> None:
+    one, other = asking.key("narrow-one", "narrow=ingest"), asking.key("narrow-other", "narrow=ingest")
+    body = body_of(*a_trace())
+    assert [post(asking.server, body, key=key)[0] for key in (one, other, one)] == [200, 429, 429]
+    assert "project 'narrow' may send 0.01 requests" in status_of(post(asking.server, body, key=other)[2]).message
 
 
 @pytest.mark.parametrize(

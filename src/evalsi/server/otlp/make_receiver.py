@@ -11,11 +11,13 @@ from evalsi.server.otlp.rates import Rates
 from evalsi.server.otlp.receiver import Receiver
 from evalsi.server.otlp.trace_sizes import TraceSizes
 from evalsi.server.otlp.waiting_bytes import WaitingBytes
-from evalsi.settings.server import OtlpSettings, RedactionSettings, ServerSettings
+from evalsi.settings.server import OtlpSettings, ProjectOtlpSettings, RedactionSettings, ServerSettings
 from evalsi.traces.trace_parts import PartLimits
 from evalsi.watch.redaction_rules import RedactionRules
 from evalsi.wiring.trace_serving import TraceParts
 from evalsi.wiring.watching import WatchParts
+
+_AS_ALL = ProjectOtlpSettings()
 
 
 def make_receiver(
@@ -32,8 +34,8 @@ def make_receiver(
         measures=OtlpMeasures(registry, traces.store.pending, lambda: waiting.held),
         waiting=waiting,
         rates=Rates(server.rate_limits, traces.clock),
-        sizes=TraceSizes(otlp.max_trace_spans),
-        limits=lambda: _limits(otlp),
+        sizes=TraceSizes(),
+        limits=lambda project: _limits(otlp, project),
         rules=_rules(server.traces.redaction),
         most_bytes=otlp.max_request_bytes,
         reconsiders=watch.reconsiders,
@@ -49,15 +51,20 @@ def waiting_times(otlp: OtlpSettings) -> Waiting:
     )
 
 
-def _limits(otlp: OtlpSettings) -> PartLimits:
-    oldest_ns = 0 if otlp.max_age is None else time.time_ns() - round(otlp.max_age * 1e9)
+def _limits(otlp: OtlpSettings, project: str) -> PartLimits:
+    own = otlp.projects.get(project, _AS_ALL)
+    max_age_s = otlp.max_age if own.max_age is None else own.max_age
     return PartLimits(
         most_spans=otlp.max_request_spans,
-        most_spans_of_trace=otlp.max_trace_spans,
-        most_attributes=otlp.max_attributes,
-        most_attribute_bytes=otlp.max_attribute_bytes,
-        oldest_ns=oldest_ns,
+        most_spans_of_trace=_first(own.max_trace_spans, otlp.max_trace_spans),
+        most_attributes=_first(own.max_attributes, otlp.max_attributes),
+        most_attribute_bytes=_first(own.max_attribute_bytes, otlp.max_attribute_bytes),
+        oldest_ns=0 if max_age_s is None else time.time_ns() - round(max_age_s * 1e9),
     )
+
+
+def _first(own: int | None, usual: int) -> int:
+    return usual if own is None else own
 
 
 def _rules(settings: RedactionSettings) -> RedactionRules:

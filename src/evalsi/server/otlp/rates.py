@@ -64,7 +64,10 @@ class Rates:
         if self._settings.disabled:
             return NO_LIMIT, ""
         own = self._settings.principals.get(principal)
-        return (own.ingest, principal) if own is not None else (self._settings.ingest, f"project {project!r}")
+        if own is not None:
+            return own.ingest, principal
+        of_project = self._settings.projects.get(project)
+        return of_project.ingest if of_project is not None else self._settings.ingest, f"project {project!r}"
 
     def _bytes_burst(self, limit: RateSettings) -> float:
         return limit.burst_bytes or limit.bytes_per_second * _BYTES_BURST_S

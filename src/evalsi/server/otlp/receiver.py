@@ -66,7 +66,8 @@ class Receiver:
     waiting: WaitingBytes
     rates: Rates
     sizes: TraceSizes
-    limits: Callable[[], PartLimits]
+    limits: Callable[[str], PartLimits]
+    """How much is taken for a project."""
     rules: RedactionRules
     """What is taken out before anything is stored; empty for nothing, which then costs nothing."""
     most_bytes: int
@@ -118,7 +119,7 @@ class Receiver:
                 if not group.parts:
                     rejections.add("forbidden", str(error), len(group.judged))
                 continue
-            parts = self._fitting(group.parts, rejections)
+            parts = self._fitting(group.parts, rejections, self.limits(project).most_spans_of_trace)
             if parts:
                 await asyncio.get_running_loop().run_in_executor(self._writing, self._append, project, parts)
             if group.judged:
@@ -157,7 +158,7 @@ class Receiver:
         from evalsi.traces.otlp_protobuf import decode_otlp_logs_protobuf
         from evalsi.traces.otlp_writing import encode_otlp_protobuf
 
-        limits = self.limits()
+        limits = self.limits(_own_project(caller))
         decode = decode_otlp_logs_json if encoding == "json" else decode_otlp_logs_protobuf
         decoded = decode(body, limits.most_spans)
         events = decoded.events
@@ -170,7 +171,7 @@ class Receiver:
                 for event, span in zip(events, clean, strict=True)
             ]
         said = [span_of_event(event) for event in events if event.name in MESSAGE_EVENTS]
-        split = parts_of_request(encode_otlp_protobuf(said), limits, caller.labels)
+        split = parts_of_request(encode_otlp_protobuf(said), limits, caller.labels, self.limits)
         judged: dict[str, list[Feedback]] = {}
         for event in events:
             if event.name == EVALUATION_EVENT and (found := feedback_of(event)) is not None:
@@ -181,8 +182,9 @@ class Receiver:
         return SplitRequest(resources=[*split.resources, *more], rejections=split.rejections)
 
     def _read(self, body: bytes, encoding: Encoding, caller: Caller) -> SplitRequest:
+        limits = self.limits(_own_project(caller))
         if encoding != "json" and not self.rules:
-            return parts_of_request(body, self.limits(), caller.labels)
+            return parts_of_request(body, limits, caller.labels, self.limits)
         from evalsi.traces import decode_otlp_json, decode_otlp_protobuf
         from evalsi.traces.otlp_writing import encode_otlp_protobuf
 
@@ -192,16 +194,16 @@ class Receiver:
             from evalsi.watch.redaction import redact_spans
 
             spans = redact_spans(spans, self.rules)
-        split = parts_of_request(encode_otlp_protobuf(spans), self.limits(), caller.labels)
+        split = parts_of_request(encode_otlp_protobuf(spans), limits, caller.labels, self.limits)
         if decoded.rejected:
             first = decoded.rejected[0]
             split.rejections.counts["invalid_id"] += len(decoded.rejected)
             split.rejections.example = f"{first.where}: {first.reason}"
         return split
 
-    def _fitting(self, parts: list[TracePart], rejections: Rejections) -> list[TracePart]:
+    def _fitting(self, parts: list[TracePart], rejections: Rejections, most: int) -> list[TracePart]:
         """The parts whose traces may have so many spans."""
-        over = [part for part in parts if not self.sizes.add(part.trace_id, len(part.span_ids) // 8)]
+        over = [part for part in parts if not self.sizes.add(part.trace_id, len(part.span_ids) // 8, most)]
         if not over:
             return parts
         self._reject(over, "trace_full", "a trace has as many spans as it may", rejections)

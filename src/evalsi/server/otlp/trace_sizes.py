@@ -10,18 +10,17 @@ REMEMBERED = 50_000
 class TraceSizes:
     """Spans by trace. Used from the event loop alone."""
 
-    def __init__(self, most_spans: int) -> None:
-        self._most_spans = most_spans
+    def __init__(self) -> None:
         self._young: dict[bytes, int] = {}
         self._old: dict[bytes, int] = {}
 
-    def add(self, trace_id: bytes, spans: int) -> bool:
-        """Counts spans of a trace; False when it would have too many, which then do not count."""
+    def add(self, trace_id: bytes, spans: int, most: int) -> bool:
+        """Counts spans of a trace; False when it would have more than `most`, and then they do not count."""
         size = self._young.get(trace_id)
         if size is None:
             size = self._old.get(trace_id, 0)
             if len(self._young) >= REMEMBERED:
                 self._old, self._young = self._young, {}
-        fits = size + spans <= self._most_spans
+        fits = size + spans <= most
         self._young[trace_id] = size + spans if fits else size
         return fits

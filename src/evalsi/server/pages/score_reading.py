@@ -25,7 +25,9 @@ from evalsi.schema import (
 from evalsi.server.pages.visit import Visit
 
 CATALOG_S = 0.2
-"""Seconds that a page waits for the catalog, which is read once in the life of a server; until then scores are numbers."""
+"""Seconds that a list waits for the catalog, which is read once in the life of a server; until then scores are numbers."""
+VERDICTS_S = 20.0
+"""The same for a page that says verdicts in words: that no leak was found must not be read as a leak, be it only once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +43,15 @@ class ScoreCell:
     """Whether it lies in the worse half of its range."""
 
 
-async def declared_outputs(visit: Visit, names: Collection[str], project: str) -> Mapping[str, MetricSpec]:
+async def declared_outputs(
+    visit: Visit, names: Collection[str], project: str, *, limit_s: float = CATALOG_S
+) -> Mapping[str, MetricSpec]:
     """What evaluators declare of these scores, by their names as lists have them; nothing for those of unknown evaluators."""
     if not names or not visit.serves("CatalogService"):
         return {}
     policies: list[OnlineEvalPolicy] = []
     try:
-        async with asyncio.timeout(CATALOG_S):
+        async with asyncio.timeout(limit_s):
             found = await visit.call("CatalogService.ListEvaluators", ListEvaluatorsRequest(), ListEvaluatorsResponse)
             if visit.serves("MonitorService"):
                 asked = ListPoliciesRequest(project=project)
@@ -78,7 +82,7 @@ async def directions_of_results(visit: Visit, policies: Iterable[PolicyResults],
     results = [one for policy in policies for one in policy.results]
     names = {one.evaluator for one in results}
     names |= {f"{one.evaluator}.{score.name}" for one in results for score in one.scores}
-    specs = await declared_outputs(visit, names, project)
+    specs = await declared_outputs(visit, names, project, limit_s=VERDICTS_S)
     return {name: spec.higher_is_better for name, spec in specs.items()}
 
 

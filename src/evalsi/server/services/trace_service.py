@@ -58,6 +58,7 @@ class TraceService:
         failures: Where copies of traces are, which go when somebody is to be forgotten.
         tracing: How spans are read.
         forget: Lets policies forget what they found in traces that are removed.
+        forget_cases: Removes the cases that policies made of traces that are to be forgotten.
         reconsiders: Whether policies of a project look at feedback, so that traces are evaluated again when it comes.
     """
 
@@ -67,6 +68,7 @@ class TraceService:
     clock: Clock
     reconsiders: Callable[[str], bool] = lambda _project: False
     forget: Forget = lambda _project, _subjects: None
+    forget_cases: Forget = lambda _project, _traces: None
     service: str = field(default="TraceService", init=False)
 
     async def list_traces(self, request: ListTracesRequest, caller: Caller) -> ListTracesResponse:
@@ -128,7 +130,9 @@ class TraceService:
     async def delete_traces(self, request: DeleteTracesRequest, caller: Caller) -> DeleteTracesResponse:
         del caller
         project = request.project or DEFAULT_PROJECT
-        deleted = await asyncio.to_thread(delete_traces, self.store, self.failures, project, request, self.forget)
+        deleted = await asyncio.to_thread(
+            delete_traces, self.store, self.failures, project, request, self.forget, self.forget_cases
+        )
         return DeleteTracesResponse(deleted=deleted)
 
     async def submit_feedback(self, request: SubmitFeedbackRequest, caller: Caller) -> SubmitFeedbackResponse:
