@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -26,7 +27,7 @@ from evalsi.core.errors import (
     NotFoundError,
     UnknownNameError,
 )
-from evalsi.datasets import DatasetOptions, open_dataset, unpacked_bound
+from evalsi.datasets import DatasetOptions, object_rows, open_dataset, parquet_sizes, unpacked_bound
 from evalsi.schema import Content, Record
 
 
@@ -257,6 +258,68 @@ def test_a_small_parquet_file_of_long_values_is_read_in_little_memory(tmp_path: 
         [sys.executable, "-c", script, str(tmp_path / "d.parquet")], capture_output=True, text=True, check=False
     )
     assert done.stdout.strip() == str(rows), done.stderr[-500:]
+
+
+LONG = "ü" * 4_000
+NESTED = {
+    "lists": pa.array([[LONG] * 5, [LONG], None, [], [LONG, None]] * 3),
+    "structs": pa.array([[{"a": LONG, "b": 1}] * 5, [], None, [{"a": None, "b": 2}], []] * 3),
+    "maps": pa.array([[("k", LONG)] * 5, [], None, [("z", "y")], []] * 3, pa.map_(pa.string(), pa.string())),
+    "lists of lists": pa.array([[[LONG, LONG]], [[]], None, [[LONG]], [[LONG], [LONG] * 4]] * 3),
+}
+
+
+@pytest.mark.parametrize("kind", NESTED)
+def test_lists_of_long_values_in_parquet_are_read_in_parts_and_unchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    column = NESTED[kind]
+    table = pa.table({"id": [str(n) for n in range(len(column))], "output": ["x"] * len(column), "cells": column})
+    pq.write_table(table, tmp_path / "d.parquet")
+    whole = list(open_dataset(tmp_path / "d.parquet"))
+    monkeypatch.setattr(parquet_sizes, "_BATCH_BYTES", 60_000)
+    parts: list[int] = []
+    bounded = parquet_sizes.bounded_batches
+
+    def counted(batch: Any, first: int, *, name: str) -> Iterator[Any]:
+        for part in bounded(batch, first, name=name):
+            parts.append(part.num_rows)
+            yield part
+
+    monkeypatch.setattr(object_rows, "bounded_batches", counted)
+    assert list(open_dataset(tmp_path / "d.parquet")) == whole
+    assert sum(parts) >= len(column)
+    assert max(parts) < len(column)
+
+
+@pytest.mark.parametrize("kind", NESTED)
+def test_a_row_of_parquet_whose_lists_fill_a_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(parquet_sizes, "_BATCH_BYTES", 30_000)
+    table = pa.table({"id": [str(n) for n in range(len(NESTED[kind]))], "output": NESTED[kind]})
+    pq.write_table(table, tmp_path / "d.parquet")
+    with pytest.raises(InvalidDataError, match=r"the row [15] has lists that come to more than"):
+        open_dataset(tmp_path / "d.parquet").scan()
+
+
+@pytest.mark.slow
+def test_a_small_parquet_file_with_an_endless_list_is_refused_in_little_memory(tmp_path: Path) -> None:
+    """One row with a list of 100,000 times the same mebibyte, from a file of kilobytes."""
+    values = pa.DictionaryArray.from_arrays(pa.array([0] * 100_000, pa.int32()), pa.array(["y" * (1 << 20)]))
+    column = pa.ListArray.from_arrays(pa.array([0, 100_000], pa.int32()), values)
+    pq.write_table(pa.table({"id": ["1"], "output": ["x"], "metadata": column}), tmp_path / "d.parquet")
+    assert (tmp_path / "d.parquet").stat().st_size < 1 << 20
+    script = (
+        "import resource, sys\n"
+        "from evalsi.datasets import open_dataset\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))\n"
+        "open_dataset(sys.argv[1]).scan()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "d.parquet")], capture_output=True, text=True, check=False
+    )
+    assert "the row 1 has lists that come to more than 512 MiB" in done.stderr, done.stderr[-500:]
 
 
 def test_a_parquet_column_that_unpacks_to_very_much_more_than_it_is_is_refused(

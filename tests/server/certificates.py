@@ -23,11 +23,15 @@ class Authority:
         self.file = folder / f"{name}.pem"
         self.file.write_bytes(own.public_bytes(serialization.Encoding.PEM))
 
-    def sign(self, name: str) -> tuple[Path, Path]:
-        """Files with the certificate of somebody at 127.0.0.1, and its key."""
+    def sign(self, name: str, *, address: str = "127.0.0.1", days: tuple[int, int] = (-1, 1)) -> tuple[Path, Path]:
+        """Files with the certificate of somebody at an address, and its key.
+
+        Args:
+            days: From now, between which it holds.
+        """
         key = ec.generate_private_key(ec.SECP256R1())
-        at_home = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-        signed = self._signed(name, key.public_key(), at_home)
+        at_home = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address))])
+        signed = self._signed(name, key.public_key(), at_home, days)
         certificate, secret = self._folder / f"{name}.pem", self._folder / f"{name}.key"
         certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
         secret.write_bytes(
@@ -37,15 +41,21 @@ class Authority:
         )
         return certificate, secret
 
-    def _signed(self, name: str, key: ec.EllipticCurvePublicKey, extension: x509.ExtensionType) -> x509.Certificate:
+    def _signed(
+        self,
+        name: str,
+        key: ec.EllipticCurvePublicKey,
+        extension: x509.ExtensionType,
+        days: tuple[int, int] = (-1, 1),
+    ) -> x509.Certificate:
         return (
             x509.CertificateBuilder()
             .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]))
             .issuer_name(self._name)
             .public_key(key)
             .serial_number(x509.random_serial_number())
-            .not_valid_before(NOW - dt.timedelta(days=1))
-            .not_valid_after(NOW + dt.timedelta(days=1))
+            .not_valid_before(NOW + dt.timedelta(days=days[0]))
+            .not_valid_after(NOW + dt.timedelta(days=days[1]))
             .add_extension(extension, critical=isinstance(extension, x509.BasicConstraints))
             .sign(self._key, hashes.SHA256())
         )

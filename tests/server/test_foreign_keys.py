@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Generator
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -229,3 +230,91 @@ def test_an_odd_name_in_a_path_is_an_answer_of_ours(foreign: Foreign, odd: str) 
         status, headers, body = foreign.server.request("GET", f"/ui/{page}/{odd}", headers={"cookie": visitor.cookie})
         assert status in (200, 303, 400, 403, 404, 414), (page, status, body[:300])
         assert "set-cookie" not in headers
+
+
+HOSTILE = "\"><script>window.hit=1</script><img src=x onerror=window.hit=1>\u202e'`{{7*7}}"
+
+
+class _Markup(HTMLParser):
+    """What of a page a browser would act on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+
+def test_whatever_people_wrote_into_any_field_becomes_no_markup_on_any_page(foreign: Foreign) -> None:
+    def done(verb: str, path: str, message: Any) -> Any:
+        status, body = foreign.ask(foreign.root, verb, path, message)
+        assert status == 200, body
+        return json.loads(body)
+
+    record = {"id": HOSTILE, "input": HOSTILE, "reference": HOSTILE, "metadata": {HOSTILE: HOSTILE}}
+    content = {
+        "name": "hostile",
+        "owner": HOSTILE,
+        "split": HOSTILE,
+        "tags": [HOSTILE],
+        "description": HOSTILE,
+        "labels": {HOSTILE: HOSTILE},
+        "records": [record],
+    }
+    done("POST", "/v1alpha1/dataset-versions", {"content": content})
+    done("POST", "/v1alpha1/dataset-versions", {"content": {**content, "records": [{**record, "input": "other"}]}})
+    reviewed = done("GET", "/v1alpha1/dataset-versions/hostile/1?without_records=true", None)["dataset"]
+    decision = {"sha256": reviewed["sha256"], "decision": "DATASET_VERSION_STATE_RETIRED", "note": HOSTILE}
+    done("POST", "/v1alpha1/dataset-versions/hostile/1:review", {**decision, "expectedRevision": 0})
+    failure = f"/v1alpha1/failures/{foreign.ids['failure']}"
+    told = {"title": HOSTILE, "reason": HOSTILE, "assignee": HOSTILE, "record": record}
+    revision = done("GET", failure, None)["failure"]["revision"]
+    done("PUT", failure, {**told, "expectedRevision": revision})
+    note = {"decision": "FAILURE_STATUS_DISMISSED", "note": HOSTILE, "expectedRevision": int(revision) + 1}
+    done("POST", f"{failure}:review", note)
+    policy = {
+        "name": "hostile",
+        "labels": {HOSTILE: HOSTILE},
+        "selector": f"service == {json.dumps(HOSTILE.replace(chr(0x202E), ''))}",
+        "stages": [{"evaluators": [{"ref": "contains", "name": HOSTILE[:60], "params": {"substring": HOSTILE}}]}],
+    }
+    done("POST", "/v1alpha1/policies", policy)
+    said = {
+        "traceId": foreign.ids["hostile-trace"],
+        "name": HOSTILE,
+        "label": HOSTILE,
+        "comment": HOSTILE,
+        "author": HOSTILE,
+    }
+    done("POST", "/v1alpha1/feedback", {"feedback": [said]})
+    done("POST", "/v1alpha1/projects", {"name": "described", "description": HOSTILE})
+
+    visitor = PageServer(foreign.server)
+    visitor.send("/ui/sign-in", {"key": foreign.root}, page="/ui/sign-in")
+    pages = [
+        template.format(**foreign.ids) for template in PAGES if "live" not in template and "facets" not in template
+    ]
+    pages += ["policies/hostile", "datasets/hostile/1", "datasets/hostile/2?against=1", f"traces?text={quote(HOSTILE)}"]
+    pages += [f"{page}?search={quote(HOSTILE)}" for page in ("runs", "datasets", "traces")]
+    shown: list[str] = []
+    for page in pages:
+        status, _, body = foreign.server.request("GET", f"/ui/{page}", headers={"cookie": visitor.cookie})
+        text = body.decode()
+        assert status in (200, 400, 404), (page, status, text[:300])
+        markup = _Markup()
+        markup.feed(text)
+        assert {"img", "iframe", "object", "base", "embed"}.isdisjoint(markup.tags), page
+        assert markup.tags.count("script") <= 1, page
+        for name, value in markup.attributes:
+            assert not name.startswith("on"), (page, name)
+            assert name not in ("style", "srcdoc"), (page, name)
+            assert not (
+                name in ("href", "src", "action") and (value or "").lower().startswith(("javascript:", "data:"))
+            ), page
+        assert "\u202e" not in text, page
+        shown += [page] if "&lt;script&gt;window.hit" in text else []
+    for page in ("policies/hostile", "datasets/hostile/2?against=1", f"failures/{foreign.ids['failure']}", "settings"):
+        assert page in shown, page

@@ -15,6 +15,7 @@ from evalsi import rewards
 from evalsi.core.errors import RewardFailedError, UsageError
 from evalsi.schema import RewardComponent, RewardSpec
 from evalsi.settings import Settings
+from tests.command_line import evalsi
 from tests.server.hostile_plugin import install_hostile_plugin
 from tests.server.running_server import RunningServer, running_server
 
@@ -141,6 +142,36 @@ def test_openrlhf_asks_in_its_own_protocol(for_openrlhf: RunningServer) -> None:
     assert answer["rewards"] == answer["scores"] == [1.0, 0.0]
     assert answer["extra_logs"] == {"format": [1.0, 0.0]}
     assert for_openrlhf.post(PATH, {"spec": SPEC, "rollouts": [rollout("a", "\\boxed{4}")]})[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("component", "said"),
+    [
+        ({"ref": "reward-model", "params": {"url": "http://127.0.0.1:9"}}, "a reward model asked at an address"),
+        ({"ref": "correctness"}, "asks a judge, and this server has none"),
+        ({"ref": "math-equivv"}, "did you mean 'math-equiv'"),
+        ({"ref": "math-equiv", "params": {"nope": 1}}, "unknown param of math-equiv 'nope'"),
+    ],
+)
+def test_a_spec_by_which_nothing_could_be_scored_is_refused_before_the_port_is_open(
+    tmp_path: Path, component: dict[str, Any], said: str
+) -> None:
+    (tmp_path / "reward.json").write_text(json.dumps({"components": [{**component, "weight": 1}]}))
+    done = evalsi("rewards", "serve", "--spec", "reward.json", "--port", "0", cwd=tmp_path)
+    assert done.status == 2
+    assert said in done.err
+    assert "ready" not in done.err
+
+
+@pytest.mark.parametrize("asked", [{}, {"judge": "house"}])
+def test_a_spec_whose_judge_the_server_has_is_served(tmp_path: Path, asked: dict[str, str]) -> None:
+    (tmp_path / "reward.json").write_text(json.dumps({"components": [{"ref": "correctness", "weight": 1}], **asked}))
+    (tmp_path / "evalsi.yaml").write_text(
+        "judges: {house: {provider: openai-compatible, model: m, base_url: 'http://127.0.0.1:9/v1'}}\ndefault_judge: house\n"
+    )
+    serve = ("rewards", "serve", "--spec", "reward.json", "--port", "0", "--config", "evalsi.yaml")
+    with running_server(tmp_path, command=serve) as server:
+        assert server.request("GET", "/healthz")[0] == 200
 
 
 def test_no_web_page_asks_for_rewards_where_all_else_needs_a_key(tmp_path: Path) -> None:

@@ -140,6 +140,33 @@ def test_without_a_certificate_of_the_authority_nobody_runs_anything(authority: 
     lent(use, plan=SandboxServePlan(port=0, tls=mutual(authority)))
 
 
+@pytest.mark.parametrize("days", [(-2, -1), (1, 2)])
+def test_a_certificate_that_holds_no_more_or_not_yet_opens_nothing(authority: Authority, days: tuple[int, int]) -> None:
+    async def use(options: RemoteOptions) -> None:
+        certificate, key = authority.sign(f"untimely{days[0]}", days=days)
+        host = RemoteSandboxHost(replace(options, authority=authority.file, certificate=certificate, key=key))
+        assert await code_of(host.create(SPEC)) == "sandbox"
+        await host.close()
+
+    lent(use, plan=SandboxServePlan(port=0, tls=mutual(authority)))
+
+
+@pytest.mark.parametrize(("address", "days"), [("127.0.0.2", (-1, 1)), ("127.0.0.1", (-2, -1))])
+def test_a_host_with_another_address_or_an_old_certificate_is_given_no_program(
+    authority: Authority, address: str, days: tuple[int, int]
+) -> None:
+    chain, key = authority.sign(f"host-{address}-{days[0]}", address=address, days=days)
+
+    async def use(options: RemoteOptions) -> None:
+        host = RemoteSandboxHost(shown(options, authority, "trainer"))
+        (refused,) = await asyncio.gather(host.create(SPEC), return_exceptions=True)
+        assert isinstance(refused, SandboxError)
+        assert "cannot be used" in refused.message
+        await host.close()
+
+    lent(use, plan=SandboxServePlan(port=0, tls=MutualTls(chain=chain, key=key, client_ca=authority.file)))
+
+
 def test_a_certificate_with_another_name_is_refused_by_name(authority: Authority) -> None:
     async def use(options: RemoteOptions) -> None:
         host = RemoteSandboxHost(shown(options, authority, "somebody"))

@@ -1,7 +1,7 @@
 """What somebody asked to be forgotten is forgotten by everything that keeps a part of it, also while a policy grades it."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,15 @@ import pytest
 from evalsi.evaluators.api import EvalContext
 from evalsi.infra.store.open_stores import open_failure_store
 from evalsi.ports.failure_store import FailureQuery
-from evalsi.ports.policy_store import SESSION_PREFIX
+from evalsi.ports.policy_store import SESSION_PREFIX, Stage
 from evalsi.schema import DeleteTracesRequest
 from evalsi.settings import Settings
 from evalsi.traces import Span, default_tracing
+from evalsi.watch.backfill_policy import backfill_policy
 from evalsi.watch.complete_sessions import complete_sessions
 from evalsi.watch.complete_traces import complete_traces
 from evalsi.watch.failure_case import captured_trace, event_of, new_failure
-from evalsi.watch.policy import CheckedPolicy
+from evalsi.watch.policy import CheckedPolicy, checked_policy
 from evalsi.watch.policy_book import ArmedPolicy
 from evalsi.watch.reading_traces import delete_traces
 from evalsi.watch.work_on_tasks import work_on_tasks
@@ -186,6 +187,37 @@ def test_no_byte_of_what_was_erased_is_left_in_the_files(tmp_path: Path, asked: 
         assert erase(traffic, **asked) == 1
     left = [path.name for path in tmp_path.iterdir() if path.is_file() and SECRET.encode() in path.read_bytes()]
     assert left == []
+
+
+@pytest.mark.parametrize("scope", ["trace", "session"])
+def test_what_is_erased_while_a_policy_is_put_to_work_on_the_past_is_not_put_in_line(
+    traffic: Traffic, monkeypatch: pytest.MonkeyPatch, scope: str
+) -> None:
+    traffic.arrive(of_ann(1, session="s1"), spans_of(2, session="s2"))
+    complete(traffic)
+    policy = policy_of(scope=scope, stages=JUDGED)
+    traffic.apply(policy)
+    marked = traffic.policies.marked
+
+    def erased_meanwhile(project: str, name: str, subjects: Sequence[str]) -> Mapping[str, Stage]:
+        erase(traffic, user_id="ann")
+        return marked(project, name, subjects)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(traffic.policies, "marked", erased_meanwhile)
+        queued = backfill_policy(
+            traffic.traces,
+            traffic.policies,
+            checked_policy(policy),
+            default_tracing(),
+            traffic.clock.now(),
+            since=None,
+            until=None,
+        )
+    assert queued == 1
+    names = [trace_id(1), SESSION_PREFIX + "s1"]
+    assert traffic.policies.marked("default", "answers", names) == {}
+    assert traffic.policies.waiting("default", "answers") == 1
 
 
 def test_traces_that_are_removed_without_a_server_are_forgotten_by_its_policies_too(traffic: Traffic) -> None:

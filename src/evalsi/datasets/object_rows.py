@@ -17,7 +17,7 @@ import msgspec
 from evalsi.core.errors import InvalidDataError, MissingExtraError
 from evalsi.datasets.byte_source import ByteSource
 from evalsi.datasets.json_rows import decode_rows
-from evalsi.datasets.parquet_sizes import rows_at_once
+from evalsi.datasets.parquet_sizes import bounded_batches, reading_plan
 from evalsi.datasets.rows import Chunk, Digest, Problem, RowError, row_place
 
 _ROWS_PER_CHUNK = 512
@@ -181,9 +181,14 @@ def of_parquet(source: ByteSource) -> Objects:
         try:
             with source.seekable() as stored:
                 file = parquet.ParquetFile(stored)
-                size = rows_at_once(file, stored, _ROWS_PER_CHUNK, name=source.name)
-                for batch in file.iter_batches(batch_size=size):
-                    yield from batch.to_pylist()
+                plan = reading_plan(file, stored, _ROWS_PER_CHUNK, name=source.name)
+                if plan.as_dictionaries:
+                    file = parquet.ParquetFile(stored, read_dictionary=plan.as_dictionaries)
+                first = 1
+                for batch in file.iter_batches(batch_size=plan.rows_at_once):
+                    for part in bounded_batches(batch, first, name=source.name) if plan.as_dictionaries else (batch,):
+                        yield from part.to_pylist()
+                    first += batch.num_rows
         except broken as error:
             raise InvalidDataError(f"the Parquet file cannot be read to its end: {error}", where=source.name) from error
 

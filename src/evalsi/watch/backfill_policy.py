@@ -9,6 +9,7 @@ from evalsi.traces import Tracing
 from evalsi.watch.fold import WatchFolding
 from evalsi.watch.past_traffic import past_sessions, past_traces
 from evalsi.watch.policy import CheckedPolicy
+from evalsi.watch.stored_traffic import is_there
 
 _AT_ONCE = 500
 
@@ -43,7 +44,10 @@ def backfill_policy(
             now_ms=now_ms,
         )
         waiting.clear()
-        return len(taken)
+        gone = {mark.subject for mark in fresh if not is_there(traces, project, mark.subject)}
+        if gone:  # erased since it was read: nobody claimed it, so that only now it can be seen
+            policies.forget(project, sorted(gone))
+        return sum(mark.subject not in gone for mark in taken)
 
     choice = TraceFilter(since=since, until=until or now)
     marks = (

@@ -11,9 +11,10 @@ import msgspec
 
 from evalsi.ports.policy_store import SESSION_PREFIX, PolicyMark
 from evalsi.ports.trace_store import TraceStore
-from evalsi.schema import Provenance, Record, TraceFilter, TraceProvenance
+from evalsi.schema import Provenance, Record, TraceProvenance
 from evalsi.watch.cascade import shown_to
 from evalsi.watch.policy import CheckedPolicy
+from evalsi.watch.stored_traffic import is_there
 from evalsi.watch.traffic import Subject
 
 Promote = Callable[[str, str, Sequence[Record]], int]
@@ -41,7 +42,7 @@ async def promote_cases(
         return
     shown = await shown_to(checked, [subject.records for subject in promoted])
     # Last of all, since grading takes as long as a judge likes, and what was erased meanwhile becomes no case.
-    there = await asyncio.to_thread(lambda: [_is_there(traces, subject) for subject in promoted])
+    there = await asyncio.to_thread(lambda: [is_there(traces, subject.project, subject.name) for subject in promoted])
     cases = [
         case
         for subject, records, is_there in zip(promoted, shown, there, strict=True)
@@ -50,14 +51,6 @@ async def promote_cases(
     ]
     if cases:
         await asyncio.to_thread(promote, checked.policy.project, promotion.dataset, cases)
-
-
-def _is_there(traces: TraceStore, subject: Subject) -> bool:
-    if subject.name.startswith(SESSION_PREFIX):
-        choice = TraceFilter(session_id=subject.name.removeprefix(SESSION_PREFIX))
-    else:
-        choice = TraceFilter(trace_id_prefix=subject.name)
-    return bool(traces.find([subject.project], choice, size=1).traces)
 
 
 def _cases(subject: Subject, records: Sequence[Record], policy: str) -> list[Record]:

@@ -47,7 +47,7 @@ def delete_traces(
     project: str,
     request: DeleteTracesRequest,
     forget: Forget,
-    forget_cases: Forget,
+    forget_cases: Forget | None = None,
 ) -> int:
     """Removes the traces that fulfil every condition of the request; how many there were.
 
@@ -57,7 +57,7 @@ def delete_traces(
 
     Args:
         forget: Lets policies forget what they found in these traces and sessions.
-        forget_cases: Removes the cases that policies made of these traces. Raises: StoreError.
+        forget_cases: Removes the cases that policies made of these traces; None without datasets. Raises: StoreError.
 
     Raises: UsageError: it has no condition.
     """
@@ -86,7 +86,8 @@ def delete_traces(
                 before=choice.until,
             )
             failures.forget(project, source)
-            forget_cases(project, chosen)
+            if forget_cases is not None:
+                forget_cases(project, chosen)
         forget(project, chosen)
         if choice.session_id:
             forget(project, [SESSION_PREFIX + choice.session_id])

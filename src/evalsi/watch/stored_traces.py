@@ -81,11 +81,7 @@ class StoredTraces:
                 time.sleep(interval_s)
 
     def delete(self, request: DeleteTracesRequest) -> int:
-        def no_cases(_project: str, _traces: Sequence[str]) -> None:
-            """Promoted cases are a server's."""
-
-        copies = self._copies
-        return delete_traces(self._store, copies.failures, self._project, request, copies.policies.forget, no_cases)
+        return delete_traces(self._store, self._copies.failures, self._project, request, self._copies.policies.forget)
 
     def take(self, spans: Sequence[Span]) -> int:
         accepted = 0

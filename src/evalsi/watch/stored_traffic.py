@@ -12,7 +12,7 @@ import msgspec
 from evalsi.core.errors import NotFoundError
 from evalsi.ports.policy_store import SESSION_PREFIX
 from evalsi.ports.trace_store import TraceStore
-from evalsi.schema import Record, TraceSummary
+from evalsi.schema import Record, TraceFilter, TraceSummary
 from evalsi.traces import Span, Tracing
 from evalsi.traces.record_of_trace import record_of_trace
 from evalsi.traces.stored_spans import spans_of_bodies
@@ -29,6 +29,19 @@ def root_resource(spans: Sequence[Span]) -> dict[str, object]:
 
 def subject_of_spans(spans: Sequence[Span], summary: TraceSummary, record: Record) -> Subject:
     return subject_of_trace(summary, record, root_resource(spans))
+
+
+def is_there(store: TraceStore, project: str, name: str) -> bool:
+    """Whether there is such a trace, or such a session with a trace.
+
+    Args:
+        name: As `Subject.name`.
+    """
+    if name.startswith(SESSION_PREFIX):
+        choice = TraceFilter(session_id=name.removeprefix(SESSION_PREFIX))
+    else:
+        choice = TraceFilter(trace_id_prefix=name)
+    return bool(store.find([project], choice, size=1).traces)
 
 
 def stored_trace(store: TraceStore, project: str, trace_id: str, tracing: Tracing) -> Subject:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from evalsi.core.errors import InvalidSpecError, StoreError, UnknownNameError
+from evalsi.access.gate import DEFAULT_PROJECT
+from evalsi.core.errors import InvalidSpecError, StoreError, UnknownNameError, UsageError
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import bind
@@ -18,6 +19,8 @@ from evalsi.reward.score_rollouts import BatchScorer
 from evalsi.schema import JudgeSpec, RewardOnError, RewardSpec
 from evalsi.score.request import JudgeChoice, judge_of
 from evalsi.settings import Settings
+from evalsi.settings.server import ServerSettings
+from evalsi.settings.server_rights import rights_of
 from evalsi.wiring.judging import judge_choice, make_judge
 from evalsi.wiring.lending import make_reward_models
 from evalsi.wiring.sandboxing import make_sandbox_host
@@ -84,6 +87,27 @@ def reward_workshop(settings: Settings) -> RewardWorkshop:
         return make_reward_scorer(spec, settings, judge=judge, may_ask_addresses=False)
 
     return RewardWorkshop(make=make)
+
+
+def check_served_reward(spec: RewardSpec, server: ServerSettings, settings: Settings) -> None:
+    """Refuses a spec by which no batch could be scored on this server. Raises: EvalsiError."""
+    needs = {need for one in check_spec(spec) for need in one.definition.requires}
+    if "reward-model" in needs:
+        raise UsageError(
+            "the spec has a reward model asked at an address, which a server does not do",
+            hint="have the trainer load the spec itself: evalsi.rewards.load",
+        )
+    if "judge" not in needs:
+        return
+    judges = rights_of(server, DEFAULT_PROJECT).judges
+    name = spec.judge or (server.default_judge if server.default_judge in judges else "")
+    if name and name not in judges:
+        raise UnknownNameError("judge", name, judges, where="spec.judge")
+    if not name and not (settings.judge.provider or settings.judge.model):
+        raise UsageError(
+            "the spec asks a judge, and this server has none",
+            hint="name one under judges in evalsi.yaml, and in the spec's judge or as default_judge",
+        )
 
 
 def _part(checked: CheckedComponent, context: EvalContext) -> RewardPart:

@@ -1,9 +1,8 @@
 """`python -m evalsi.worker <kind> …`: one module for each kind of worker, imported only when it is wanted."""
 
+import signal
 import sys
 from importlib import import_module
-
-from evalsi.settings import Settings
 
 KINDS = {
     "grading": "evalsi.worker.grading",
@@ -17,6 +16,11 @@ KINDS = {
 
 def main() -> int:
     kind, *arguments = sys.argv[1:]
+    if kind != "tied":
+        # Ctrl-C on a terminal reaches everybody, also while modules are loaded; who started this one ends it.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    from evalsi.settings import Settings
+
     settings = Settings.from_environment()
     if settings.plugins is not None and kind != "tied":
         from evalsi.wiring.evaluator_programs import know_evaluator_programs

@@ -123,3 +123,25 @@ def test_a_file_without_results_is_refused(tmp_path: Path, content: str) -> None
     path.write_text(content)
     with pytest.raises(InvalidDataError, match=r"empty\.json: "):
         open_logs(f"promptfoo://{path}")
+
+
+@pytest.mark.parametrize("place", ["score", "gradingResult", "componentResults"])
+def test_a_score_larger_than_any_number_is_no_score(tmp_path: Path, place: str) -> None:
+    def change(content: dict[str, Any]) -> None:
+        for result in content["results"]["results"]:
+            grading = result["gradingResult"] or {}
+            if place == "score":
+                result["score"] = 10**400
+            elif place == "gradingResult":
+                result.pop("score", None)
+                grading["score"] = 10**400
+            for part in grading.get("componentResults") or []:
+                if place == "componentResults":
+                    part["score"] = 10**400
+
+    address = changed(tmp_path, change)
+    for log in open_logs(address):
+        for sample in log.read_samples():
+            assert isinstance(sample, ImportedSample)
+            numbers = [score.number for result in sample.results for score in result.scores]
+            assert all(number is None or abs(number) < 1e300 for number in numbers)

@@ -456,6 +456,41 @@ def test_a_restore_that_was_killed_leaves_no_store_and_is_done_again(
     assert sorted(path.name for path in here.parent.iterdir()) == ["evalsi.db", "objects", "traces.db"]
 
 
+def test_a_server_that_is_started_during_a_restore_gets_nothing_of_it(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, here = place("sqlite"), tmp_path / "new" / "evalsi.db"
+    fill(there, objects_at(tmp_path / "objects"), tmp_path)
+    open_trace_store(there).close()
+    write_backup(kept(there, objects_at(tmp_path / "objects")), tmp_path / "backup.zip")
+    hardlink_to = Path.hardlink_to
+
+    def started(self: Path, target: Path) -> None:
+        if self.name == "evalsi.db":
+            open_stores(str(here), objects_at(tmp_path / "others")).close()
+        hardlink_to(self, target)
+
+    monkeypatch.setattr(Path, "hardlink_to", started)
+    with pytest.raises(StoreError, match="File exists"):
+        restore_backup(tmp_path / "backup.zip", kept(str(here), objects_at(tmp_path / "others")))
+    assert sorted(path.name for path in here.parent.iterdir()) == ["evalsi.db"]
+    with closing(open_stores(str(here), objects_at(tmp_path / "others"))) as stores:
+        assert not stores.of("default").runs()
+
+
+def test_a_disk_without_links_takes_a_restore_too(
+    backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(self: Path, target: Path) -> None:
+        raise PermissionError(1, "Operation not permitted", str(target))
+
+    monkeypatch.setattr(Path, "hardlink_to", refused)
+    address = str(tmp_path / "new" / "evalsi.db")
+    restore_backup(backup, kept(address, objects_at(tmp_path / "others")))
+    with closing(open_stores(address, objects_at(tmp_path / "others"))) as stores:
+        assert stores.of("default").run("done-default").rows == 6
+
+
 def test_two_restores_into_one_place_do_not_mix(backup: Path, tmp_path: Path) -> None:
     address = tmp_path / "new" / "evalsi.db"
     address.parent.mkdir()

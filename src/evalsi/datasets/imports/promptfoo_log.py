@@ -28,7 +28,7 @@ from evalsi.datasets.imports.foreign_fields import (
 from evalsi.datasets.imports.imported_log import NOT_SCORED, ImportedLog, ImportedSample, UnreadableSample
 from evalsi.datasets.imports.log_file import lines_of, read_document
 from evalsi.datasets.imports.log_json import finite, read_log_json
-from evalsi.datasets.imports.scorer_result import failed, score_of, scored
+from evalsi.datasets.imports.scorer_result import as_float, failed, score_of, scored
 from evalsi.datasets.row_ids import id_of_content
 from evalsi.datasets.rows import RowError
 from evalsi.schema import (
@@ -273,7 +273,7 @@ def _results(fields: dict[str, Any]) -> Iterator[EvaluationResult]:
         scores = [score_of("", success if isinstance(success, bool) else None, explanation=reason)]
         score = fields.get("score", grading.get("score"))
         if isinstance(score, int | float):
-            scores.append(score_of("score", float(score)))
+            scores.append(score_of("score", as_float(score)))
         yield scored(OVERALL, scores)
     named = object_of(fields.get("namedScores")) or object_of(grading.get("namedScores"))
     for name, value in named.items():
@@ -320,4 +320,4 @@ def _assertion(name: str, part: dict[str, Any]) -> EvaluationResult:
     plain = isinstance(passed, bool) and (score is None or float(passed) == score)
     if plain or not isinstance(score, int | float):
         return scored(name, [score_of("", passed if isinstance(passed, bool) else None, explanation=reason)])
-    return scored(name, [score_of("", float(score), explanation=reason)])
+    return scored(name, [score_of("", as_float(score), explanation=reason)])

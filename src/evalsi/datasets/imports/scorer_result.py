@@ -51,7 +51,7 @@ def score_of(output: str, value: Any, *, explanation: str = "", metadata: Mappin
         case bool():
             return Score(name=output, passed=value, explanation=explanation, metadata=details)
         case int() | float():
-            return Score(name=output, number=_as_float(value), explanation=explanation, metadata=details)
+            return Score(name=output, number=as_float(value), explanation=explanation, metadata=details)
         case str():
             return Score(name=output, label=value, explanation=explanation, metadata=details)
         case _:
@@ -65,7 +65,8 @@ def has_value(score: Score) -> bool:
     return score != Score(name=score.name, explanation=score.explanation, metadata=score.metadata)
 
 
-def _as_float(value: float) -> float:
+def as_float(value: float) -> float:
+    """The number; a whole one that is larger than any float is infinite, which no score keeps."""
     try:
         return float(value)
     except OverflowError:

@@ -98,16 +98,28 @@ def _into_folder(stage: Path, database: str, store: Path) -> None:
     """The database comes last: where it is, all is."""
     files = [(stage / TRACES_FILE, store.with_name(TRACES_FILE)), (stage / database, store)]
     made = [(file, place) for file, place in files if file.exists()]
-    for file, _ in made:
-        check_soundness(file)
     for file, place in made:
+        check_soundness(file)
         _check_absence(place)
-        try:
-            place.hardlink_to(file)
-        except OSError as error:
-            if error.errno not in _NO_LINKS:
-                raise
-            file.rename(place)
+    placed: list[Path] = []
+    try:
+        for file, place in made:
+            _place(file, place)
+            placed.append(place)
+    except OSError:
+        for place in placed:  # a server was started here meanwhile: it has none of ours
+            place.unlink()
+        raise
+
+
+def _place(file: Path, place: Path) -> None:
+    """Never over another. Raises: OSError."""
+    try:
+        place.hardlink_to(file)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        file.rename(place)
 
 
 def _into_postgres(database: Path, address: str) -> None:
