@@ -125,11 +125,11 @@ def show(failure_id: str, output_format: str) -> None:
 @format_option()
 @server_options
 def capture(trace_id: str, title: str, reason: str, output_format: str) -> None:
-    r"""Put the trace TRACE (its id, or the beginning of it) into the inbox. One that is already in it is not added again.
+    """Put the trace TRACE (its id, or the beginning of it) into the inbox. One that is already in it is not added again.
 
     \b
     evalsi failures capture 4bf92f35 --reason 'it refunded the wrong order'
-    """
+    """  # noqa: D301
     from evalsi.schema import CaptureFailureRequest
 
     opened, project = client_and_project()
@@ -256,12 +256,12 @@ def events(failure_id: str, page_size: int | None, page_token: str, output_forma
 )
 @server_options
 def export(chosen: tuple[str, ...], cases: tuple[str, ...], output: str, dataset: str) -> None:
-    r"""Write approved failures as the records of a dataset: those named, or all.
+    """Write approved failures as the records of a dataset: those named, or all.
 
     \b
     evalsi failures export -o cases.jsonl
     evalsi failures export --dataset refunds
-    """
+    """  # noqa: D301
     import sys
 
     from evalsi.core.errors import UsageError

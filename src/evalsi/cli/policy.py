@@ -56,11 +56,11 @@ def _read(path: Path, project: str) -> "OnlineEvalPolicy":
 @click.option("--dry-run", is_flag=True, help="Check it and change nothing.")
 @server_options
 def apply(path: Path, dry_run: bool) -> None:
-    r"""Make a policy, or replace the one of its name.
+    """Make a policy, or replace the one of its name.
 
     \b
     evalsi policy apply -f policy.yaml --server http://127.0.0.1:8080
-    """
+    """  # noqa: D301
     from evalsi.schema import ApplyPolicyRequest
 
     opened, project = client_and_project()
@@ -135,11 +135,11 @@ def stats(name: str, by: str, since: str, output_format: str) -> None:
 @format_option()
 @server_options
 def test(path: Path, lookback: str, output_format: str) -> None:
-    r"""Say which stored traces a policy would have matched and what that would have cost. Nothing is evaluated.
+    """Say which stored traces a policy would have matched and what that would have cost. Nothing is evaluated.
 
     \b
     evalsi policy test -f policy.yaml --lookback 7d
-    """
+    """  # noqa: D301
     from evalsi.cli.trace_options import moment_ago
     from evalsi.core.errors import UsageError
     from evalsi.schema import TestPolicyRequest
@@ -210,14 +210,14 @@ def delete(name: str) -> None:
 @format_option()
 @server_options
 def compare(name: str, baseline: str, candidate: str, output_format: str) -> None:
-    r"""Compare what the policy NAME found in two choices of traffic.
+    """Compare what the policy NAME found in two choices of traffic.
 
     A choice names version, since, until and label.<key>, each with its value, with commas between.
 
     \b
     evalsi policy compare answers --baseline version=1.4 --candidate version=1.5
     evalsi policy compare answers --baseline since=14d,until=7d --candidate since=7d
-    """
+    """  # noqa: D301
     from evalsi.schema import CompareTrafficRequest
     from evalsi.watch.traffic_choices import is_empty_side
 

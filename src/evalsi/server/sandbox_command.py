@@ -66,7 +66,7 @@ class SandboxServeOptions:
 )
 @click.option("--until-stdin-eof", is_flag=True, help="Stop when standard input ends.")
 def serve(**given: Any) -> None:
-    r"""Lend sandboxes of this machine to others, over gRPC.
+    """Lend sandboxes of this machine to others, over gRPC.
 
     Whoever may call runs programs here, fenced in: beyond this machine every caller must show a certificate. Set
     EVALSI_SANDBOX_ADDR and its relatives where programs are to run here. The log is a JSON object a line on standard error.
@@ -74,7 +74,7 @@ def serve(**given: Any) -> None:
     \b
     evalsi sandbox serve
     evalsi sandbox serve --listen 0.0.0.0:8090 --tls-cert host.pem --tls-key host.key --client-ca clients.pem
-    """
+    """  # noqa: D301
     options = SandboxServeOptions(**given)
     files = (options.tls_cert, options.tls_key, options.client_ca)
     if any(files) and not all(files):

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 )
 @click.option("--no-browser", is_flag=True, help="Print the address and open nothing.")
 def view(run: str, data_dir: Path | None, port: int, no_browser: bool) -> None:
-    r"""Look at the runs of this machine in a browser, or at RUN: an id, a name, latest.
+    """Look at the runs of this machine in a browser, or at RUN: an id, a name, latest.
 
     It prints its address and stays until Ctrl-C. Only this machine can reach it.
 
     \b
     evalsi view
     evalsi view latest --no-browser
-    """
+    """  # noqa: D301
     settings = Settings.from_environment()
     if data_dir is not None:
         settings = replace(settings, directory=data_dir)
