@@ -21,8 +21,9 @@ from evalsi.infra.sandbox import Ladder, LadderOptions
 from evalsi.ports.sandbox import PythonProgram, SandboxCommand, SandboxFile, SandboxLimits, SandboxOutcome, SandboxSpec
 
 PEER_ROLLOUTS_PER_S = 17.0
+WAITS = "import time\ntime.sleep(600)"
+SPINS = "while True: pass"
 HOSTILE = (
-    "while True: pass",
     "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass",
     "x = []\nwhile True: x.append(bytearray(1 << 20))",
     "import os\nwhile True: os.write(1, b'x' * 65536)",
@@ -192,19 +193,23 @@ async def main(driver: str, seconds: float, rollouts: int) -> None:
         source = f"def f(n):\n    return n if n < 2 else f(n - 1) + f(n - 2)\nprint(f(10) + {number}, input())\n"
         return PythonProgram(source=source, stdins=(b"1\n", b"2\n"), limits=limits)
 
-    def hostile(number: int) -> PythonProgram:
-        if number % 20:
-            return different(number)
-        return PythonProgram(source=HOSTILE[number // 20 % 4], stdins=(b"",), limits=limits)
+    def hostile(hangs: str) -> Callable[[int], PythonProgram]:
+        def program(number: int) -> PythonProgram:
+            if number % 20:
+                return different(number)
+            return PythonProgram(source=(hangs, *HOSTILE)[number // 20 % 4], stdins=(b"",), limits=limits)
+
+        return program
 
     print(f"{driver}; load {os.getloadavg()[0]:.1f}")
     print("equal programs")
     await rate(driver, equal, seconds)
     print("different programs that print")
     clean = await rate(driver, different, seconds)
-    print("one in twenty hangs, forks, eats memory or floods; limit 0.5 s")
-    share = await rate(driver, hostile, seconds, check=False) / clean
-    print(f"  {share:.0%} of the rate without them")
+    for name, hangs in (("waits", WAITS), ("loops", SPINS)):
+        print(f"one in twenty hangs (it {name} for ever), forks, eats memory or floods; limit 0.5 s")
+        share = await rate(driver, hostile(hangs), seconds, check=False) / clean
+        print(f"  {share:.0%} of the rate without them")
     print("leases")
     await leases(driver)
     print("many")

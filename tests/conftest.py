@@ -18,13 +18,18 @@ settings.register_profile("quick", deadline=None)
 
 SLOW_FILES = Path(__file__).with_name("slow_files.txt").read_text(encoding="utf-8").splitlines()
 
+MACHINE_DRIVERS = {"firecracker", "qemu"}
+
 LONGEST_NAME = 100
 """Characters of what a test is given that are its name."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _keep_machines_apart(items)
     _keep_sharing_tests_together(items)
+    if hasattr(config, "workerinput"):  # set in the processes of xdist
+        _put_long_tests_first(items, config.rootpath)
     if config.getoption("reruns", None):
         _try_only_slow_tests_again(items, config.rootpath)
 
@@ -36,17 +41,35 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     return None
 
 
+def _keep_machines_apart(items: list[pytest.Item]) -> None:
+    """Of the tests of sandboxes those that are given a virtual machine run on a process of their own."""
+    for item in items:
+        group = item.get_closest_marker("xdist_group")
+        given = item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+        if group is not None and group.args == ("sandbox",) and any(str(one) in MACHINE_DRIVERS for one in given):
+            item.add_marker(pytest.mark.xdist_group("machines"))
+
+
+def _put_long_tests_first(items: list[pytest.Item], root: Path) -> None:
+    """A test that waits for minutes is not begun when all others are done. Groups come before, whatever their place."""
+    ranks = {root / file: rank for rank, file in enumerate(SLOW_FILES)}
+    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
+
+
 def _keep_sharing_tests_together(items: list[pytest.Item]) -> None:
-    """Tests that share something made once, for their file or their folder, run on one process, or each would make it again."""
+    """Tests that share something made once, for their file or their folder, run on one process, or each would make it again.
+
+    So do the short tests of a file, too: xdist looks through all that it has given out whenever a test ends.
+    """
     scopes = {item: _what_is_shared(item) for item in items if isinstance(item, pytest.Function)}
     sharing_files = {item.path for item, shared in scopes.items() if "module" in shared}
     for item, shared in scopes.items():
         if item.get_closest_marker("xdist_group") is not None:
             continue
-        if item.path in sharing_files:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-        elif "session" in shared:
+        if item.path not in sharing_files and "session" in shared:
             item.add_marker(pytest.mark.xdist_group(shared["session"]))
+        elif item.path in sharing_files or item.get_closest_marker("slow") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 def _what_is_shared(item: pytest.Function) -> dict[str, str]:

@@ -15,6 +15,7 @@ from evalsi.analyze.slice_metric import MetricSlices, slice_metric
 from evalsi.core.errors import UnknownNameError, UsageError
 from evalsi.engine.columns import SCORED, Column, EvaluatorColumns
 from evalsi.results.graded_run import GradedRun
+from evalsi.schema import SummaryOptions
 from evalsi.stats import ClusterTotals, cluster_robust_t
 from tests.analyze.made_runs import drawn_values, made_record, made_run
 
@@ -90,7 +91,7 @@ def test_repeated_records_are_clustered_and_not_tested() -> None:
     for metric in ("passes", "score"):
         found = sliced([run], metric, "topic")
         assert found.tests == 0
-        assert any("clustered by record" in note for note in found.notes)
+        assert any("intervals are clustered" in note for note in found.notes)
         for row in found.rows:
             (topic,) = row.group
             own = frame[(frame.topic.isna() if topic is None else frame.topic == topic) & frame[metric].notna()]
@@ -102,6 +103,27 @@ def test_repeated_records_are_clustered_and_not_tested() -> None:
             assert (row.estimate.interval.low, row.estimate.interval.high) == pytest.approx(
                 (wanted.interval.low, wanted.interval.high), rel=1e-9
             )
+
+
+def test_a_run_that_groups_its_records_is_clustered_as_it_was_made() -> None:
+    values = drawn_values(300, seed=6)
+    records = [made_record(row) for row in range(300)]
+    for row, record in enumerate(records):
+        record.metadata["deep"]["talk"] = row // 10
+    run = made_run(values, records=records, summary=SummaryOptions(cluster_by="metadata.deep.talk"))
+    frame = frame_of(run, values)
+    found = sliced([run, made_run(values, run_id="run-b")], "passes", "topic")
+    assert found.tests > 0, "the other run's records stand for themselves"
+    for row in (row for row in found.rows if row.run_id == "run-a"):
+        assert row.p_adjusted is None
+        (topic,) = row.group
+        own = frame[(frame.topic.isna() if topic is None else frame.topic == topic) & frame.passes.notna()]
+        wanted = cluster_robust_t(ClusterTotals.of(own.passes, (own.index // 10).tolist()), 0.95, (0.0, 1.0))
+        assert row.estimate.interval is not None
+        assert wanted.interval is not None
+        assert (row.estimate.interval.low, row.estimate.interval.high) == pytest.approx(
+            (wanted.interval.low, wanted.interval.high), rel=1e-9
+        )
 
 
 def test_a_group_that_differs_is_marked_and_the_tests_are_adjusted_together() -> None:

@@ -1,6 +1,7 @@
 """The action, the workflow, the GitLab file and the container, run here as they would be there."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -40,14 +41,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def python_with(wheel: Path, folder: Path) -> dict[str, str]:
-    """The environment of a job whose Python has `wheel`."""
+    """The environment of a job whose Python has `wheel`. What a test imports once is compiled when it is imported."""
     python = folder / "python"
-    subprocess.run(
-        ["uv", "venv", "--quiet", "--seed", "--python", sys.executable, str(python)], check=True, timeout=120
-    )
+    make = ["uv", "venv", "--quiet", "--seed", "--python", sys.executable, str(python)]
     install = ["uv", "pip", "install", "--quiet", "--python", str(python / "bin" / "python"), str(wheel)]
-    subprocess.run(install, check=True, timeout=300)
-    return clean_environment(python / "bin")
+    for command in (make, install):
+        subprocess.run(command, env=os.environ | {"UV_COMPILE_BYTECODE": "0"}, check=True, timeout=300)
+    return clean_environment(python / "bin") | {"PIP_NO_COMPILE": "1"}
 
 
 @pytest.fixture(scope="module")

@@ -170,3 +170,27 @@ def test_a_budget_that_is_not_reached_changes_nothing(cli: Cli, folder: Path) ->
     path = write_run(folder, budget={"max_target_tokens": 10**9, "max_wall_clock": "1h"})
     assert cli("run", "-f", str(path)).status == 0
     assert len(asked(folder)) == 10
+
+
+def test_a_run_that_its_budget_ended_passes_nowhere(cli: Cli, folder: Path, model: StandInModel) -> None:
+    path = write_run(
+        folder,
+        right=ROWS,
+        wrong=0,
+        target=target(model),
+        budget={"max_target_tokens": 200},
+        gates=[{"metric": "exact-match", "min": 0.5}],
+    )
+    ended = cli("run", "-f", str(path), "--report", "r.md", "--junit", "r.xml", "--ci", "github")
+    assert ended.status == 1
+    assert "PASS" not in ended.out + ended.err
+    (row,) = json.loads(cli("runs", "list", "--format", "json").out)
+    assert (row["status"], row["verdict"]) == ("error", "")
+    assert "STOPPED** The run did not finish: the budget of 200 target tokens is used up" in Path("r.md").read_text()
+    assert '<error message="The run did not finish: the budget of 200' in Path("r.xml").read_text()
+    assert "title=The run did not finish" in ended.out + ended.err
+    assert "stopped early: the budget of 200 target tokens" in cli("runs", "show", "latest").err
+    cli("report", "latest", "-o", "r.html")
+    assert "STOPPED" in Path("r.html").read_text()
+    next_run = cli("run", "-f", str(path), "--baseline", "latest(team=docs)", "--set", "spec.budget={}")
+    assert "the baseline cannot be read" in next_run.err, "a part of a run is no baseline"

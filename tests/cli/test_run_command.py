@@ -10,6 +10,8 @@ import pytest
 
 from evalsi.score.request import JudgeChoice
 from evalsi.settings import Settings
+from evalsi.stats import wilson
+from evalsi.testing.stand_in_model import Behaviour, Reply, StandInModel
 from evalsi.wiring.judging import with_defaults
 from tests.case_files import CASES, case
 from tests.cli.run_folder import asked, write_run
@@ -532,3 +534,115 @@ def test_the_judge_of_the_environment_says_nothing_about_one_of_another_provider
     ended = cli("run", "-f", str(path), "--judge-provider", "anthropic")
     assert (ended.status, asked(folder)) == (2, [])
     assert "the flags name no whole judge; add --judge-model" in ended.err
+
+
+def test_a_run_whose_gate_had_no_data_is_listed_as_failed(cli: Cli, folder: Path) -> None:
+    path = write_run(
+        folder, right=0, wrong=0, extra=[{"id": "c", "input": "say crash", "reference": "x"}], gates=[gate(min=0.1)]
+    )
+    assert cli("run", "-f", str(path)).status == 3
+    (row,) = json.loads(cli("runs", "list", "--format", "json").out)
+    assert row["verdict"] == "failed"
+    assert "NO DATA" in cli("runs", "show", "latest").err
+
+
+def test_a_warning_is_said_once(cli: Cli, folder: Path) -> None:
+    path = write_run(folder, gates=[gate(min=0.1)], dataset={"path": "cases.jsonl", "skip_invalid": True})
+    with (folder / "cases.jsonl").open("a") as file:
+        file.write("no json\n")
+    said = [line for line in cli("run", "-f", str(path)).err.splitlines() if line.startswith("warning: ")]
+    assert said
+    assert len(said) == len(set(said))
+
+
+def test_the_slices_that_a_specification_asks_for_are_printed_written_and_reported(cli: Cli, folder: Path) -> None:
+    path = write_run(folder, trials=2, slices=["metadata.topic", "nowhere"])
+    ended = cli("run", "-f", str(path), "--output", "r.json", "--report", "r.md")
+    assert ended.status == 0, ended.err
+    assert "metadata.topic = t0  exact-match  10  0.800" in ended.out
+    assert "no record has nowhere" in ended.err
+    written = json.loads((folder / "r.json").read_text())["slices"]
+    assert [(one["key"], one["value"], one["records"]) for one in written] == [
+        ("metadata.topic", "t0", 5),
+        ("metadata.topic", "t1", 5),
+    ]
+    assert [summary["metric"] for summary in written[0]["summaries"]] == [
+        "exact-match",
+        "exact-match.pass@2",
+        "exact-match.pass^2",
+    ]
+    assert written[0]["summaries"][0]["ci"]["method"] == "clustered-t"
+    assert "| `metadata.topic` = `t0` | 10 | 0.800 |" in (folder / "r.md").read_text()
+    assert "metadata.topic = t0" in cli("runs", "show", "r.json").out
+    assert cli("compare", "r.json", "r.json").status == 0
+
+
+def test_a_plan_counts_the_records_of_a_slice_and_says_what_judges_cost(cli: Cli, folder: Path) -> None:
+    gates = [
+        gate(min=0.5),
+        gate(min=0.5, slice={"metadata.topic": "t0"}),
+        gate(min=0.5, slice={"metadata.topic": "none"}),
+        {"metric": "exact-match.pass@2", "min": 0.5},
+        gate(stat="CI_LOW", min=0.95),
+    ]
+    judge = {"provider": "openai-compatible", "model": "gpt-4o", "base_url": "http://127.0.0.1:9/v1"}
+    spec = write_run(
+        folder,
+        gates=gates,
+        trials=2,
+        evaluators=["exact-match", "correctness"],
+        judges={"main": judge},
+        judge="main",
+        budget={"max_judge_tokens": 10},
+    )
+    ended = cli("run", "-f", str(spec), "--dry-run")
+    assert ended.status == 0, ended.err
+    lines = [" ".join(line.split()) for line in ended.out.splitlines()]
+    whole = wilson(5, 10)
+    half = wilson(round(2.5), 5)
+    assert whole is not None
+    assert half is not None
+    assert f"gate exact-match interval about {whole.width:.3f} wide" in " | ".join(lines)
+    assert f"gate exact-match where metadata.topic = t0 interval about {half.width:.3f} wide" in lines
+    assert any(line.startswith("gate exact-match.pass@2 interval about") for line in lines)
+    assert any(line.startswith("cost of the judge main $") for line in lines)
+    assert "no record is in the slice of the gate on exact-match where metadata.topic = none" in ended.err
+    assert (
+        "cannot be met: it asks for a lower bound of 0.95, and with 10 records that all pass the bound is" in ended.err
+    )
+    assert "the budget of 10 judge tokens will not do" in ended.err
+
+
+def test_a_plan_takes_the_lengths_of_an_earlier_run_of_the_same_target_only(cli: Cli, folder: Path) -> None:
+    with StandInModel(
+        Behaviour(replies=[Reply(text="4", usage={"prompt_tokens": 70, "completion_tokens": 30})])
+    ) as model:
+        target = {"connector": "openai-compatible", "model": "one", "base_url": model.base_url}
+        path = write_run(folder, target=target)
+        assert cli("run", "-f", str(path)).status == 0
+        plans = [
+            cli("run", "-f", str(path), "--dry-run", *more).out for more in ((), ("--set", "spec.target.model=two"))
+        ]
+    assert "10 answers of an earlier run" in plans[0]
+    assert "700" in plans[0]
+    assert "earlier run" not in plans[1]
+
+
+def test_commands_for_runs_are_found_without_their_group(cli: Cli, folder: Path) -> None:
+    assert cli("run", "-f", str(write_run(folder))).status == 0
+    assert cli("rerun", "latest").status == 0
+    assert len(listed(cli)) == 2
+    ended = cli("resume", "latest")
+    assert (ended.status, "it is: evalsi runs resume" in ended.err) == (2, True)
+
+
+def test_a_list_of_runs_tells_ids_apart_that_begin_alike(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = iter(["1m8mg47aaaaaaaaaaaaa", "1m8mg47abbbbbbbbbbbb", "2m8mg47acccccccccccc"])
+    monkeypatch.setattr("evalsi.results.recorder.new_run_id", lambda _: next(ids))
+    for name in ("a", "b", "c"):
+        assert cli("run", "-f", str(write_run(folder)), "--name", name).status == 0
+    shown = [line.split()[0] for line in cli("runs", "list").out.splitlines()[1:]]
+    assert shown == ["2m8mg47ac", "1m8mg47ab", "1m8mg47aa"]
+    assert all(cli("runs", "show", each).status == 0 for each in shown)

@@ -13,7 +13,7 @@ import pytest
 from evalsi.engine.columns import ERROR, SCORED
 from evalsi.results.graded_run import GradedRun
 from evalsi.settings import Settings
-from evalsi.testing.stand_in_model import FAILURES, Behaviour, Question, Reply, StandInModel
+from evalsi.testing.stand_in_model import FAILURES, Behaviour, Question, Refused, Reply, StandInModel
 from evalsi.wiring.reading_runs import reading_run
 from tests.cli.run_folder import write_run
 from tests.command_line import Ended, evalsi
@@ -166,6 +166,34 @@ def test_nobody_at_the_address_is_said_within_five_seconds_and_nothing_is_stored
     assert address.removeprefix("http://").removesuffix("/v1") in ended.err
     assert "Traceback" not in ended.err
     assert json.loads(evalsi("runs", "list", "--format", "json", cwd=folder).out) == []
+
+
+def test_a_model_or_path_that_is_not_there_ends_the_run_at_its_first_question(
+    cli: Cli, folder: Path, model: StandInModel
+) -> None:
+    path = write_run(folder, right=ROWS, target=target(model, base_url=f"{model.root_url}/api"))
+    ended = cli("run", "-f", str(path))
+    assert ended.status == 1
+    assert "answered 404 (no such model or path)" in ended.err
+    assert "look at spec.target: base_url" in ended.err
+    assert "errors" not in ended.out
+    model.behaviour = Behaviour(replies=lambda _: Refused(status=404, message="no such model: stand-in"))
+    before = model.stats.requests
+    ended = cli("run", "-f", str(write_run(folder, right=ROWS, target=target(model))))
+    assert (ended.status, model.stats.requests - before <= 32) == (1, True)
+    assert "no such model: stand-in" in ended.err
+
+
+def test_a_record_that_is_not_found_after_others_were_answered_is_an_error_of_its_own(
+    cli: Cli, folder: Path, model: StandInModel
+) -> None:
+    model.behaviour = Behaviour(
+        replies=lambda question: Refused(status=404, message="gone") if question.number == 3 else last_word(question)
+    )
+    path = write_run(folder, right=10, wrong=0, target=target(model, max_concurrency=1))
+    assert cli("run", "-f", str(path)).status == 0
+    (found,) = json.loads(cli("runs", "show", "latest", "--format", "json").out)
+    assert (found["n"], found["errors"]) == (9, 1)
 
 
 def test_a_wrong_key_is_said_before_anything_is_asked(

@@ -72,6 +72,34 @@ def test_a_trace_in_which_only_a_step_failed_is_found_by_that(here: Here, tmp_pa
     assert "no traces match; --failed-steps finds" in here.traces("list", "--errors").err
 
 
+def test_traces_are_found_by_how_long_they_took_what_they_cost_and_what_people_said(here: Here, tmp_path: Path) -> None:
+    def trace(number: int, seconds: float, usd: float) -> dict[str, Any]:
+        at = 1_700_000_000_000_000_000
+        ids = {"traceId": f"{number:032x}", "spanId": f"{number:016x}", "name": "chat"}
+        begun = {"startTimeUnixNano": str(at), "endTimeUnixNano": str(at + int(seconds * 1e9))}
+        said = {"openinference.span.kind": {"stringValue": "LLM"}, "llm.cost.total": {"doubleValue": usd}}
+        said |= {"llm.token_count.prompt": {"intValue": "9"}}
+        event = {"name": "gen_ai.evaluation.result", "timeUnixNano": str(at), "attributes": []}
+        return {**ids, **begun, "attributes": [{"key": k, "value": v} for k, v in said.items()], "events": [event]}
+
+    spans = [trace(1, 0.2, 0.001), trace(2, 3, 0.02), trace(3, 90, 0.5)]
+    (tmp_path / "spans.json").write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    sound(here.traces("import", "spans.json"))
+
+    def found(*options: str) -> set[int]:
+        return {int(name, 16) for name in here.ids(*options)}
+
+    assert found() == {1, 2, 3}
+    assert found("--min-duration", "2s") == {2, 3}
+    assert found("--min-duration", "2.5s", "--max-duration", "1m") == {2}
+    assert found("--max-duration", "500ms") == {1}
+    assert found("--min-cost", "0.02") == {2, 3}
+    assert found("--min-cost", "0.01", "--max-cost", "0.1") == {2}
+    assert found("--disliked") == set()
+    wrong = here.traces("list", "--min-duration", "long")
+    assert (wrong.status, "--min-duration 'long' is no length of time" in wrong.err) == (2, True)
+
+
 def test_importing_a_file_twice_changes_nothing(here: Here) -> None:
     for source in (H01, H01, ATIF, ATIF):
         sound(here.traces("import", source))

@@ -1,5 +1,6 @@
 """What a first pass found is believed for the very same files, and for no others."""
 
+import gzip
 import json
 import os
 from pathlib import Path
@@ -182,3 +183,19 @@ def test_no_record_of_a_file_that_is_written_while_it_is_read_counts_as_one_of_t
                 if dated_back:
                     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert said == {"yes"}
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_a_file_whose_mode_or_name_changes_is_still_the_one_that_was_checked(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    content = "".join(json.dumps({"id": f"{n:06}", "output": "yes"}) + "\n" for n in range(20_000)).encode()
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    dataset = open_dataset(path)
+    dataset.scan()
+    read = 0
+    for number, _ in enumerate(dataset.records()):
+        if number in (10, 9_000):
+            path.chmod(0o600 if number == 10 else 0o644)
+            (tmp_path / f"link-{number}").hardlink_to(path)
+        read += 1
+    assert read == 20_000

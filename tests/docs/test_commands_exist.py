@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -104,3 +105,18 @@ def test_a_wrong_command_and_a_wrong_flag_are_found() -> None:
     assert problems_of("evalsi evla --data x") == ["app has no command 'evla'"]
     assert problems_of("evalsi eval --dta x") == ["eval has no flag --dta"]
     assert problems_of("evalsi runs list|shwo") == ["runs has no command 'shwo'"]
+
+
+def commands_below(command: click.Command, above: click.Context | None, name: str) -> Iterator[tuple[str, str]]:
+    """Every command with the help that it prints."""
+    context = click.Context(command, parent=above, info_name=name)
+    yield context.command_path, command.get_help(context)
+    if isinstance(command, click.Group):
+        for each in command.list_commands(context):
+            inner = command.get_command(context, each)
+            assert inner is not None
+            yield from commands_below(inner, context, each)
+
+
+def test_no_help_shows_what_is_meant_for_whoever_lays_it_out() -> None:
+    assert [path for path, told in commands_below(app, None, "evalsi") if "\\b" in told] == []

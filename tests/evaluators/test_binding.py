@@ -1,12 +1,15 @@
 """Binding: signatures are read once, and what cannot be called is refused before a record is read."""
 
+import contextlib
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
-from evalsi.core.errors import InvalidParamsError, MeasurementError, UsageError
-from evalsi.evaluators.api import EvalContext, evaluator
+from evalsi.core.errors import InvalidParamsError, MeasurementError, PluginError, UsageError
+from evalsi.evaluators import binding
+from evalsi.evaluators.api import EvalContext, evaluator, output
 from evalsi.evaluators.binding import bind, manifest_of
 from evalsi.evaluators.builtin import BUILTIN
 from evalsi.evaluators.catalog import load
@@ -141,3 +144,19 @@ def test_every_built_in_has_a_manifest_a_person_can_read(title: str) -> None:
     assert manifest.description.endswith((".", "?"))
     assert manifest.params_schema["type"] == "object"
     assert manifest.version.count(".") == 2
+
+
+@pytest.mark.parametrize("place", ["__init__", "setup"])
+def test_an_evaluator_whose_making_does_not_end_is_ended_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    def wait(_: object) -> None:
+        while True:
+            with contextlib.suppress(Exception):
+                time.sleep(60)
+
+    stuck = type("Stuck", (), {place: wait, "evaluate": lambda _, record: bool(record)})
+    definition = evaluator(name="stuck", outputs=[output("stuck", "passed")])(stuck)
+    monkeypatch.setattr(binding, "SETUP_DEADLINE_S", 0.1)
+    with pytest.raises(PluginError, match=r"stuck: its __init__ and setup have not ended after 0\.1 s"):
+        bind(definition, context=EvalContext())

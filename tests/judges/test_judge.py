@@ -329,11 +329,17 @@ def test_who_waits_for_a_failing_question_gets_the_failure_and_it_is_asked_once(
 
 
 def test_cancelling_the_first_asker_does_not_cancel_the_others() -> None:
+    class SilentAtFirst(Oracle):
+        async def complete(self, request: ChatRequest) -> ChatReply:
+            self._delay_s = 0.01 if self.asked else 3600
+            return await super().complete(request)
+
     async def run() -> None:
-        model = Oracle(always("GRADE: C"), delay_s=0.03)
+        model = SilentAtFirst(always("GRADE: C"))
         judge = judge_on(model, Shelf())
         first = asyncio.create_task(ask(judge))
-        await asyncio.sleep(0.005)
+        while not model.asked:
+            await asyncio.sleep(0.001)
         others = [asyncio.create_task(ask(judge)) for _ in range(3)]
         await asyncio.sleep(0.005)
         first.cancel()

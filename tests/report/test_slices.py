@@ -12,8 +12,8 @@ from evalsi.report.html_report import html_report
 from evalsi.report.metric_view import MetricView
 from evalsi.report.report_options import ReportOptions
 from evalsi.report.slice_tally import SliceTables, SliceTally
-from evalsi.schema import MetricKind, MetricSummary, Record
-from evalsi.stats import proportion_estimate
+from evalsi.schema import MetricKind, MetricSummary, Record, SummaryOptions
+from evalsi.stats import ClusterTotals, cluster_robust_t, proportion_estimate
 from tests.graded_runs import demo_run, graded_run
 
 
@@ -100,7 +100,7 @@ def test_batches_of_any_size_give_the_same_moments(rows, size) -> None:
             part = rows[start : start + step]
             values = np.array([np.nan if found is None else found for _, found in part])
             tally.add([{"key": key} for key, _ in part], [values])
-        return tally.finish(0.95, independent=True)
+        return tally.finish(0.95)
 
     whole, batched = tables(len(rows)), tables(size)
     for key in ("x", "y", "z"):
@@ -138,7 +138,7 @@ def test_where_slices_are_chance_a_mark_appears_in_at_most_five_runs_of_a_hundre
         topics = draw.choice(8, 200, p=[0.3, 0.2, 0.15, 0.1, 0.1, 0.07, 0.05, 0.03])
         levels = draw.choice(3, 200, p=[0.6, 0.3, 0.1])
         tally.add([{"topic": f"t{t}", "level": f"l{level}"} for t, level in zip(topics, levels, strict=True)], [values])
-        tables = tally.finish(0.95, independent=True).tables
+        tables = tally.finish(0.95).tables
         alarms += any(figure.mark for table in tables for one in table.slices for figure in one.figures)
     # Three standard errors of simulation above 5%.
     assert alarms / runs <= 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
@@ -158,3 +158,28 @@ def test_slices_stand_in_natural_order() -> None:
     metadata = [{"topic": f"t{row % 12}"} for row in range(48)]
     labels = [one.label for one in sliced(metadata).tables[0].slices]
     assert labels == [f"t{number}" for number in range(12)]
+
+
+def test_slices_of_rows_that_are_not_independent_are_clustered_as_the_run_is() -> None:
+    records = [
+        Record(
+            id=f"c{talk}t{turn}", metadata={"value": float(talk % 3 > 0), "talk": f"c{talk}", "topic": "ab"[talk % 2]}
+        )
+        for talk in range(30)
+        for turn in range(6)
+    ]
+    plan = SummaryPlan(cluster_by="metadata.talk")
+    about = {"summary": SummaryOptions(cluster_by="metadata.talk")}
+    run = graded_run(records, [verdict], plan=plan, about=about)
+    found = gather(run, ReportOptions(slices=["metadata.topic"])).slices
+    assert found.tests == 0
+    for one, letter in zip(found.tables[0].slices, "ab", strict=True):
+        of_letter = [record for record in records if record.metadata["topic"] == letter]
+        values = [record.metadata["value"] for record in of_letter]
+        clusters = [record.metadata["talk"] for record in of_letter]
+        expected = cluster_robust_t(ClusterTotals.of(values, clusters), bounds=(0.0, 1.0))
+        assert one.figures[0].estimate == expected
+        assert expected.interval is not None
+        alone = proportion_estimate(int(sum(values)), len(values)).interval
+        assert alone is not None
+        assert expected.interval.width > 2 * alone.width

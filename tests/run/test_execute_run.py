@@ -105,6 +105,24 @@ def test_progress_moves_with_the_answers_and_not_only_when_a_chunk_is_stored() -
     assert all("left" in line for line in lines)
 
 
+def test_the_figures_of_a_slow_run_move_with_its_answers() -> None:
+    told: list[Progress] = []
+    store = MemoryRunStore()
+    failing = {("r1", 0)}
+    slow = Parrot(failing=failing, wait_s=0.06)
+    execute_run_now(
+        job(slow, rows(20), store=store, concurrency=4, on_progress=told.append, stopped=lambda: len(slow.asked) >= 12)
+    )
+    under_way = [each for each in told if each.done == 0 and each.headline]
+    assert under_way, "no chunk is stored yet"
+    assert all(each.headline.startswith("exact-match ") for each in under_way)
+    assert under_way[-1].outcomes["errors"] == 1
+    again: list[Progress] = []
+    executed = execute_run_now(job(Parrot(), rows(20), store=store, on_progress=again.append))
+    assert again[-1].headline.startswith(f"exact-match {summary(executed).mean:.3f}")
+    assert again[-1].outcomes["scored"] == 20
+
+
 def test_trials_are_distinct_questions_and_the_record_is_the_cluster() -> None:
     parrot = Parrot()
     executed = execute_run_now(job(parrot, rows(50, right=25), trials=3))

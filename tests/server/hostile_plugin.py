@@ -55,6 +55,13 @@ class StuckAtSetup:
 def sleeps(record) -> bool:
     time.sleep(0.05)
     return True
+
+
+@evaluator
+def waits_for_file(record) -> bool:
+    while not os.path.exists(record.output.text):
+        time.sleep(0.01)
+    return True
 '''
 NAMES = {
     "backtracks": "backtracks",
@@ -63,6 +70,7 @@ NAMES = {
     "hoards": "hoards",
     "stuck-at-setup": "StuckAtSetup",
     "sleeps": "sleeps",
+    "waits-for-file": "waits_for_file",
 }
 
 

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import resource
 import signal
+import tracemalloc
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,6 +22,7 @@ from evalsi.core.errors import (
     InvalidSpecError,
     NotFoundError,
     StoreError,
+    TooLargeError,
     UsageError,
 )
 from evalsi.datasets import unpacked_bound
@@ -243,6 +245,55 @@ def test_two_versions_are_told_apart_record_by_record(service: DatasetCatalogSer
     assert (answer.added, answer.removed, answer.unchanged, answer.order_changed) == (["d"], ["a"], 1, True)
     assert [(change.id, change.fields) for change in answer.changed] == [("b", ["input"])]
     assert answer.metadata_changed == ["owner"]
+
+
+def test_versions_larger_than_memory_are_compared(service: DatasetCatalogService) -> None:
+    def version(mark: str) -> None:
+        lines = b"".join(
+            b'{"id":"%06d","input":"%s"}\n' % (number, (mark if number % 2 else "same").encode() * 1000)
+            for number in range(8_000)
+        )
+        uploaded(service, lines, piece=1 << 20)
+
+    version("a")
+    version("b")
+    request = DiffDatasetVersionsRequest(name="cases", before_version="1", after_version="2")
+    tracemalloc.start()
+    try:
+        answer = asyncio.run(service.diff_dataset_versions(request, CALLER))
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (len(answer.changed), answer.unchanged) == (4_000, 4_000)
+    assert {tuple(change.fields) for change in answer.changed} == {("input",)}
+    # Half of either version is 16 MB of text.
+    assert peak_bytes < 15_000_000
+
+
+def test_a_difference_in_the_order_of_metadata_alone_is_none(service: DatasetCatalogService) -> None:
+    uploaded(service, b'{"id":"a","input":"x","metadata":{"p":1,"q":{"r":1,"s":2}}}\n{"id":"b","input":"y"}\n')
+    uploaded(service, b'{"id":"a","input":"x","metadata":{"q":{"s":2,"r":1},"p":1}}\n{"id":"b","input":"z"}\n')
+    request = DiffDatasetVersionsRequest(name="cases", before_version="1", after_version="2")
+    answer = asyncio.run(service.diff_dataset_versions(request, CALLER))
+    assert [(change.id, change.fields) for change in answer.changed] == [("b", ["input"])]
+    assert answer.unchanged == 1
+
+
+def test_more_records_than_one_answer_holds_are_refused_with_the_way_to_fetch_them(stores: SqlProjectStores) -> None:
+    service = DatasetCatalogService(stores=stores, most_shown_bytes=1_000)
+    uploaded(service, b"".join(b'{"id":"%03d","input":"%s"}\n' % (number, b"x" * 100) for number in range(20)))
+    with pytest.raises(TooLargeError, match="evalsi dataset fetch"):
+        records_of(service)
+    request = GetDatasetVersionRequest(name="cases", version="latest", without_records=True)
+    answer = asyncio.run(service.get_dataset_version(request, CALLER)).dataset
+    assert answer is not None
+    assert answer.records == 20
+
+    async def fetched() -> int:
+        asked = FetchDatasetVersionRequest(name="cases", version="latest")
+        return sum([len(part.chunk) async for part in service.fetch_dataset_version(asked, CALLER)])
+
+    assert asyncio.run(fetched()) > 2_000
 
 
 def test_a_version_that_is_not_there_is_answered_with_the_nearest(service: DatasetCatalogService) -> None:

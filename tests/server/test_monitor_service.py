@@ -118,6 +118,31 @@ def test_the_past_is_worked_through_when_somebody_asks_for_it(server: RunningSer
     assert wait_until(lambda: evaluated(server) == 3, 20)
 
 
+def test_the_command_line_says_what_it_put_in_line_and_which_score_is_which(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    errors = [{"evaluators": [{"ref": "tool-errors"}, {"ref": "step-budget"}]}]
+    server.post("/v1alpha1/policies", {"name": "errors", "stages": errors})
+    send(server, 1, 2, session="s1")
+    assert wait_until(lambda: evaluated(server, "errors") == 2, 20)
+    words = [{"evaluators": [{"ref": "length"}]}]
+    server.post("/v1alpha1/policies", {"name": "visits", "scope": "POLICY_SCOPE_SESSION", "stages": words})
+    server.post("/v1alpha1/policies", {"name": "words", "stages": words})
+    at = ("--server", f"http://{server.address}")
+    assert "1 session is queued" in evalsi("policy", "backfill", "visits", *at, cwd=tmp_path).err
+    assert "2 traces are queued" in evalsi("policy", "backfill", "words", *at, cwd=tmp_path).err
+    told: list[str] = []
+
+    def is_told() -> bool:
+        told[:] = evalsi("traces", "show", trace_id(1), *at, cwd=tmp_path).out.splitlines()
+        return any("policy errors" in line for line in told)
+
+    assert wait_until(is_told, 20)
+    (line,) = [line for line in told if line.lstrip().startswith("step-budget")]
+    assert len(line.split(", ")) > 1
+    assert all(len(each.split()) == 2 for each in line.split(", ")[1:]), line
+
+
 @pytest.mark.parametrize(
     ("changed", "status", "told"),
     [

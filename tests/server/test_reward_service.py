@@ -143,6 +143,24 @@ def test_openrlhf_asks_in_its_own_protocol(for_openrlhf: RunningServer) -> None:
     assert for_openrlhf.post(PATH, {"spec": SPEC, "rollouts": [rollout("a", "\\boxed{4}")]})[0] == 200
 
 
+def test_no_web_page_asks_for_rewards_where_all_else_needs_a_key(tmp_path: Path) -> None:
+    (tmp_path / "reward.json").write_text(json.dumps(SPEC))
+    (tmp_path / "evalsi.yaml").write_text("auth: {}\n")
+    serve = ("rewards", "serve", "--spec", "reward.json", "--port", "0", "--config", "evalsi.yaml")
+    batch = {"query": ["2+2=\\boxed{4}"], "labels": ["4"]}
+    with running_server(tmp_path, command=serve) as server:
+        assert server.post(PATH, {"spec": SPEC, "rollouts": []})[0] == 401
+        assert server.post("/get_reward", batch)[1]["rewards"] == [1.0]
+        for page in (
+            {"Host": "evil.example"},
+            {"Host": "evil.example", "Origin": "http://evil.example"},
+            {"Origin": "http://evil.example"},
+            {"Sec-Fetch-Site": "cross-site"},
+        ):
+            status, answer = server.post("/get_reward", batch, page)
+            assert (status, "rewards" in answer) == (403, False), page
+
+
 @pytest.mark.parametrize(
     ("batch", "status", "said"),
     [

@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import grpc
 import grpc.aio
@@ -33,6 +34,7 @@ from evalsi.ports.sandbox import (
     Execution,
     PythonProgram,
     SandboxCommand,
+    SandboxFile,
     SandboxHost,
     SandboxLimits,
     SandboxOutcome,
@@ -44,6 +46,7 @@ from evalsi.server.client_certificates import MutualTls
 from evalsi.server.journal import Journal
 from evalsi.server.sandbox_leases import LeaseLimits
 from evalsi.server.sandbox_server import SandboxServePlan, serving_sandboxes
+from evalsi.server.services import sandbox_service
 from evalsi.testing.sandbox_suite import check_sandbox_host
 from tests.command_line import environment, evalsi
 from tests.infra.sandbox.test_escapes import missing
@@ -217,6 +220,72 @@ def test_who_hangs_up_takes_the_command_and_the_sandbox_along() -> None:
         (read,) = await asyncio.gather(sandbox.read_files(["file"]), return_exceptions=True)
         assert isinstance(read, SandboxError)
         await host.close()
+
+    lent(use)
+
+
+def test_who_stops_reading_without_hanging_up_holds_no_sandbox_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox_service, "PATIENCE_S", 0.5)
+
+    async def use(options: RemoteOptions) -> None:
+        endless = schema.SandboxSpec(resources=schema.SandboxResources(output_bytes=1 << 40, wall=0.5))
+        connection, reader = RemoteConnection(options), RemoteConnection(options)
+        made = await connection.call(
+            "Create", schema.SandboxCreateRequest(spec=endless), schema.SandboxCreateResponse, 60
+        )
+        request = schema.SandboxExecRequest(sandbox_id=made.sandbox_id, command=["yes"])
+        answers = reader.listen("Exec", request, schema.SandboxExecResponse, 600)
+        assert (await anext(answers)).stdout
+        host = RemoteSandboxHost(options)
+        await (await host.create(SPEC)).destroy()  # asked again until there is room
+        await host.close()
+        await answers.aclose()
+        await reader.close()
+        await connection.close()
+
+    lent(use, plan=SandboxServePlan(port=0, limits=LeaseLimits(most=1)))
+
+
+def test_what_cannot_be_sent_is_refused_here_and_nothing_else_is_sent_in_its_place() -> None:
+    async def use(options: RemoteOptions) -> None:
+        host = RemoteSandboxHost(options)
+        sandbox = await host.create(SPEC)
+        broken = "a\udc80"
+        for command in (
+            SandboxCommand(argv=("echo", broken)),
+            SandboxCommand(argv=("echo",), environment={"A": broken}),
+            SandboxCommand(argv=("echo",), folder=broken),
+        ):
+            with pytest.raises(UsageError, match="cannot be sent"):
+                await sandbox.execute(command)
+        for action in (
+            sandbox.write_files([SandboxFile(path=broken, content=b"")]),
+            sandbox.read_files([broken]),
+            host.run_python(PythonProgram(source=f"print('{broken}')", limits=LIMITS)),
+        ):
+            assert await code_of(action) == "usage"
+        assert (await sandbox.execute(SandboxCommand(argv=("echo", "alive")))).stdout == b"alive\n"
+        await host.close()
+
+    lent(use)
+
+
+@pytest.mark.parametrize("wrong", [{"output_limit_bytes": -1}, {"timeout": -1.0}])
+def test_a_number_below_zero_is_refused_and_costs_no_sandbox(wrong: dict[str, Any]) -> None:
+    async def use(options: RemoteOptions) -> None:
+        connection = RemoteConnection(options)
+        made = await connection.call("Create", schema.SandboxCreateRequest(), schema.SandboxCreateResponse, 60)
+        for given, said in ((wrong, ""), ({}, "hello\n")):
+            request = schema.SandboxExecRequest(sandbox_id=made.sandbox_id, command=["echo", "hello"], **given)
+            out = b""
+            try:
+                async for answer in connection.listen("Exec", request, schema.SandboxExecResponse, 60):
+                    out += answer.stdout or b""
+            except UsageError as error:
+                assert "below 0" in str(error)
+                assert given
+            assert out.decode() == said
+        await connection.close()
 
     lent(use)
 

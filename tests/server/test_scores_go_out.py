@@ -5,12 +5,17 @@ import os
 import signal
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
+from evalsi.access.audit_chain import verify
+from evalsi.ports.access_store import AuditHead
+from evalsi.schema import AuditEvent
 from tests.command_line import evalsi
 from tests.server.running_server import RunningServer, is_alive, running_server, wait_until
 from tests.server.test_monitor_service import POLICY, send, stats, watch_worker
@@ -206,3 +211,36 @@ def test_a_killed_worker_loses_no_score_and_tells_each_under_one_id(
         if attribute.key == "log.record.uid"
     }
     assert len(uids) == 2 * total
+
+
+def audited(collector: Receiver) -> list[AuditEvent]:
+    found = [record for record in events(collector) if record.event_name == "evalsi.audit"]
+    return [msgspec.json.decode(record.body.string_value, type=AuditEvent) for record in found]
+
+
+def test_the_audit_log_reaches_the_sink_that_has_it_once_also_over_restarts(
+    tmp_path: Path, collector: Receiver
+) -> None:
+    said = f"""
+listen: 127.0.0.1:0
+auth: {{mode: required}}
+sinks: [{{otel: {{endpoint: "{collector.url}", audit: true}}}}]
+"""
+    (tmp_path / "evalsi.yaml").write_text(said, encoding="utf-8")
+    asked = ("auth", "keys", "create", "root", "--role", "*=owner", "--local", "--config", "evalsi.yaml")
+    root = evalsi(*asked, cwd=tmp_path, env={"EVALSI_DIR": str(tmp_path / "store")}).out.strip()
+    secrets, headers = [root], {"Authorization": f"Bearer {root}"}
+    for count in (2, 3):
+        with running_server(tmp_path, ["--config", "evalsi.yaml"]) as server:
+            key = {"name": f"ci{count}", "roles": {"default": {"roles": ["viewer"]}}}
+            status, answer = server.post("/v1alpha1/apikeys", key, headers=headers)
+            assert status == 200, answer
+            secrets.append(answer["secret"])
+            told = f'evalsi_audit_deliveries_total{{outcome="delivered",sink="otel"}} {count}.0'.encode()
+            measures = partial(server.request, "GET", "/metrics", headers=headers)
+            assert wait_until(lambda told=told, measures=measures: told in measures()[2], 40), server.lines[-5:]
+    found = audited(collector)
+    assert [event.sequence for event in found] == [1, 2, 3]
+    assert [event.resource for event in found] == ["root", "ci2", "ci3"]
+    assert verify(found, AuditHead(last_sequence=3, last_hash=found[-1].hash)).ok
+    assert not any(secret.encode() in body for secret in secrets for _, body in collector.heard)

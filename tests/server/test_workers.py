@@ -8,7 +8,6 @@ import threading
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from time import monotonic
 
 import pytest
 
@@ -22,7 +21,7 @@ RECORDS = [{"id": word, "output": {"text": word}} for word in ("first", "bad", "
 def fragile(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
     folder: Path = tmp_path_factory.mktemp("fragile")
     environment = {"PYTHONPATH": str(install_hostile_plugin(folder))}
-    options = ("--record-deadline", "1", "--call-deadline", "4", "--workers", "2")
+    options = ("--record-deadline", "3", "--workers", "2")
     with running_server(folder, options, environment) as running:
         yield running
 
@@ -54,23 +53,25 @@ def test_what_goes_wrong_with_a_record_costs_that_record_alone(fragile: RunningS
 def test_others_are_served_while_a_worker_hangs(fragile: RunningServer) -> None:
     with ThreadPoolExecutor() as threads:
         hanging = threads.submit(grade, fragile, "backtracks")
-        slowest = 0.0
+        assert wait_until(lambda: fragile.metric("evalsi_workers_busy") == 1)
+        served = -1  # the round in which it ends says nothing
         while not hanging.done():
-            begun = monotonic()
             assert fragile.request("GET", "/healthz")[0] == 200
             assert fragile.post("/v1/evaluate", EXACT)[0] == 200
-            slowest = max(slowest, monotonic() - begun)
+            served += 1
         assert hanging.result()[0] == 200
-    assert slowest < 0.5
+    assert served >= 2
 
 
 @pytest.mark.slow
-def test_a_worker_that_hangs_as_a_whole_is_stopped_and_replaced(fragile: RunningServer) -> None:
-    before = fragile.metric("evalsi_worker_restarts_total")
-    status, found = grade(fragile, "stuck-at-setup")
-    assert (status, found["error"]) == (504, "call-deadline")
-    assert fragile.metric("evalsi_worker_restarts_total") == before + 1
-    assert grade(fragile, "sleeps")[0] == 200
+def test_a_worker_that_hangs_as_a_whole_is_stopped_and_replaced(tmp_path: Path) -> None:
+    environment = {"PYTHONPATH": str(install_hostile_plugin(tmp_path))}
+    with running_server(tmp_path, ("--call-deadline", "2", "--workers", "1"), environment) as server:
+        before = server.metric("evalsi_worker_restarts_total")
+        status, found = grade(server, "stuck-at-setup")
+        assert (status, found["error"]) == (504, "call-deadline")
+        assert server.metric("evalsi_worker_restarts_total") == before + 1
+        assert wait_until(lambda: grade(server, "sleeps")[0] == 200)  # the deadline is that of a start, too
 
 
 @pytest.mark.slow
@@ -102,26 +103,35 @@ def test_killed_workers_are_replaced_and_cost_no_other_call(fragile: RunningServ
 
 @pytest.mark.slow
 def test_a_call_whose_client_hangs_up_stops_its_work(fragile: RunningServer) -> None:
-    body = json.dumps({"records": [{"id": str(n)} for n in range(400)], "evaluators": [{"ref": "sleeps"}]}).encode()
+    body = json.dumps({"records": [{"id": str(n)} for n in range(4000)], "evaluators": [{"ref": "sleeps"}]}).encode()
     with socket.create_connection(("127.0.0.1", fragile.port)) as client:
         client.sendall(
             b"POST /v1/evaluate HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
         )
         assert wait_until(lambda: fragile.metric("evalsi_workers_busy") == 1)
-    assert wait_until(lambda: fragile.metric("evalsi_workers_busy") == 0, 2)
-    assert any(line.get("code") == "cancelled" for line in fragile.lines)
+    assert wait_until(lambda: fragile.metric("evalsi_workers_busy") == 0)  # done, it would be busy for minutes
+    assert wait_until(lambda: any(line.get("code") == "cancelled" for line in fragile.lines))
 
 
 @pytest.mark.slow
 def test_more_calls_than_may_wait_are_refused_with_when_to_try_again(tmp_path: Path) -> None:
     environment = {"PYTHONPATH": str(install_hostile_plugin(tmp_path))}
-    with running_server(tmp_path, ("--workers", "1"), environment) as server:
-        body = json.dumps({"records": RECORDS[:1], "evaluators": [{"ref": "sleeps"}]})
-        with ThreadPoolExecutor(80) as threads:
-            answers = list(threads.map(lambda _: server.request("POST", "/v1/evaluate", body), range(80)))
+    opened = tmp_path / "opened"
+    record = {"id": "1", "output": {"text": str(opened)}}
+    body = json.dumps({"records": [record], "evaluators": [{"ref": "waits-for-file"}]})
+    with (
+        running_server(tmp_path, ("--workers", "1", "--record-deadline", "120"), environment) as server,
+        ThreadPoolExecutor(80) as threads,
+    ):
+        calls = [threads.submit(server.request, "POST", "/v1/evaluate", body) for _ in range(80)]
+        try:
+            assert wait_until(lambda: sum(call.done() for call in calls) == 15)
+        finally:
+            opened.touch()
+        answers = [call.result() for call in calls]
     refused = [headers for status, headers, _ in answers if status == 503]
     assert {status for status, _, _ in answers} == {200, 503}
-    assert 0 < len(refused) <= 15
+    assert len(refused) == 15  # one is at work and 64 wait
     assert all(int(headers["retry-after"]) >= 1 for headers in refused)
 
 
@@ -141,7 +151,7 @@ def test_no_worker_outlives_a_server_that_is_killed(tmp_path: Path) -> None:
                 int(fork) for pid in workers for fork in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
             ]
             server.process.kill()
-            assert wait_until(lambda: not any(map(is_alive, [*workers, *forks])), 5)
+            assert wait_until(lambda: not any(map(is_alive, [*workers, *forks])))
 
 
 def test_plugins_are_in_the_catalog(fragile: RunningServer) -> None:

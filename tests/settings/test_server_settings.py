@@ -102,11 +102,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         ("sinks: [{mlflow: {}}]", "sinks[0].mlflow needs tracking_uri"),
         ("sinks: [{mlflow: {tracking_uri: 'file:///x'}}]", "sinks[0].mlflow.tracking_uri must be an address"),
         ("sinks: [{webhook: {url: 'https://u:p@h/'}}]", "sinks[0].webhook.url must be an address"),
-        (
-            "sinks: [{otel: {endpoint: http://c, audit: true}}]",
-            "sinks[0].otel.audit belongs to a part that this version does not serve; remove it, and read the audit log with "
-            "'evalsi auth audit --format json'",
-        ),
+        ("sinks: [{otel: {endpoint: http://c, audit: 'on'}}]", "sinks[0].otel.audit must be true or false"),
         (
             "sinks: [{mlflow: {tracking_uri: http://m, username_env: U}}]",
             "sinks[0].mlflow needs username_env and password_env together",

@@ -54,7 +54,8 @@ def test_a_base64_id_is_named_with_its_span_and_what_is_asked_for() -> None:
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
 def test_protobuf_and_json_of_the_same_spans_decode_alike(path: Any) -> None:
     request = json.loads(path.read_bytes())
-    assert decode_otlp_protobuf(encode_request(request)) == decode_otlp_json(path.read_bytes())
+    request.pop("resourceLogs", None)  # which are read beside the spans in JSON alone
+    assert decode_otlp_protobuf(encode_request(request)) == decode_otlp_json(json.dumps(request).encode())
 
 
 def test_a_file_of_messages_with_their_lengths_is_read() -> None:

@@ -76,8 +76,10 @@ def test_what_is_written_is_read_again_and_splitting_keeps_every_span(spans: lis
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
 def test_what_instrumentation_sends_comes_apart_by_trace_with_what_lists_show(path: Any) -> None:
-    spans = decode_otlp_json(path.read_bytes()).spans
-    found = parts_of_request(encode_request(json.loads(path.read_bytes())), PartLimits(), {})
+    request = json.loads(path.read_bytes())
+    request.pop("resourceLogs", None)  # which come by another way
+    spans = decode_otlp_json(json.dumps(request).encode()).spans
+    found = parts_of_request(encode_request(request), PartLimits(), {})
     parts = {part.trace_id.hex(): part for group in found.resources for part in group.parts}
     for trace_id, part in parts.items():
         own = [each for each in spans if each.trace_id == trace_id]

@@ -16,7 +16,7 @@ from evalsi.client.background_sender import BackgroundSender, ComeAgainError, Se
 from evalsi.client.server_address import ServerAddress
 from evalsi.client.traffic_log import LoggedCall, LoggedUsage, TrafficLog
 from evalsi.schema import Feedback
-from tests.server.running_server import RunningServer, running_server, wait_until
+from tests.server.running_server import PATIENCE_S, RunningServer, running_server, wait_until
 
 QUICK = SendPlan(interval_s=0.01)
 NOWHERE = "http://127.0.0.1:9"
@@ -24,7 +24,13 @@ NOWHERE = "http://127.0.0.1:9"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
+    """One that has loaded what it takes traces with: a process that ends waits a few seconds for its answer, no longer."""
     with running_server(tmp_path_factory.mktemp("log")) as running:
+        log = TrafficLog(ServerAddress(url=f"http://{running.address}"), plan=QUICK)
+        log.feedback(Feedback(key="first", name="thumbs", passed=True))
+        trace_id = log.log(LoggedCall(output="first"))
+        assert log.close(PATIENCE_S)
+        trace_of(running, trace_id)
         yield running
 
 
@@ -57,7 +63,7 @@ def test_what_was_logged_is_a_trace_with_all_that_was_said(server: RunningServer
     )
     trace_id = log.log(call)
     log.feedback(Feedback(key="order-7", name="thumbs", passed=True))
-    assert log.close(10)
+    assert log.close(PATIENCE_S)
     found = trace_of(server, trace_id)
     record, summary = found["record"], found["summary"]
     assert record["input"]["text"] == "may I?"
@@ -83,11 +89,11 @@ def test_messages_that_were_logged_are_a_conversation_whatever_they_are_wrapped_
     for model in ("", "gpt-4o"):
         for given in (turns, {"messages": turns}, turns[1]):
             trace_id = log.log(LoggedCall(input=given, output=Reply(), usage=LoggedUsage(model=model)))
-            assert log.flush(10)
+            assert log.flush(PATIENCE_S)
             record = trace_of(server, trace_id)["record"]
             assert (record["input"]["text"], record["output"]["text"]) == ("may I?", "yes")
     trace_id = log.log(LoggedCall(input=["may", "I?"], output={"allowed": True}, usage=LoggedUsage(model="gpt-4o")))
-    assert log.close(10)
+    assert log.close(PATIENCE_S)
     record = trace_of(server, trace_id)["record"]
     assert (record["input"]["json"], record["output"]["json"]) == (["may", "I?"], {"allowed": True})
 
@@ -119,11 +125,11 @@ def test_a_forked_child_sends_its_own_and_nothing_of_its_parents(server: Running
         "reading, writing = os.pipe()\n"
         "if os.fork() == 0:\n"
         "    child = evalsi.log(output='child')\n"
-        "    evalsi.flush()\n"
+        "    evalsi.flush(60)\n"
         "    os.write(writing, child.encode())\n"
         "    os._exit(0)\n"
         "os.wait()\n"
-        "evalsi.flush()\n"
+        "evalsi.flush(50)\n"
         "print(parent, os.read(reading, 100).decode())"
     )
     parent, child = app(code, f"http://{server.address}").split()
@@ -165,8 +171,27 @@ def test_what_waits_is_bounded_and_what_is_dropped_is_counted() -> None:
     assert sender.dropped == 20 - sum(taken)
     assert not sender.flush(0.05)
     held.set()
-    assert sender.close(5)
+    assert sender.close(PATIENCE_S)
     assert not sender.add(1)
+
+
+def test_a_flush_that_gave_up_hurries_nothing_that_comes_later() -> None:
+    held = threading.Event()
+    sent: list[list[int]] = []
+
+    def send(items: Sequence[int]) -> None:
+        sent.append(list(items))
+        held.wait(PATIENCE_S)
+
+    sender = BackgroundSender(send, SendPlan(interval_s=3600))
+    sender.add(1)
+    assert wait_until(lambda: not sender.flush(0.05) and sent)
+    held.set()
+    sender.add(2)
+    assert not wait_until(lambda: len(sent) > 1, 0.2)
+    sender.add(3)
+    assert sender.flush(PATIENCE_S)
+    assert sent == [[1], [2, 3]]
 
 
 def test_a_server_that_asks_for_patience_gets_the_same_again_and_a_refusal_is_final() -> None:
@@ -181,11 +206,11 @@ def test_a_server_that_asks_for_patience_gets_the_same_again_and_a_refusal_is_fi
 
     sender = BackgroundSender(send, SendPlan(interval_s=0.01))
     sender.add(1)
-    assert sender.flush(5)
+    assert sender.flush(PATIENCE_S)
     assert sent == [[1], [1], [1]]
     assert sender.dropped == 0
     sender.add(2)
-    assert sender.flush(5)
+    assert sender.flush(PATIENCE_S)
     assert (len(sent), sender.dropped) == (4, 1)
 
 
@@ -219,7 +244,7 @@ def test_a_key_is_not_sent_on_to_where_a_server_redirects(tmp_path: Path) -> Non
         address = ServerAddress(url=f"http://127.0.0.1:{listening.server_port}", api_key="evk_secret")
         log = TrafficLog(address, plan=QUICK)
         log.log(LoggedCall(output="x"))
-        assert log.close(5)
+        assert log.close(PATIENCE_S)
         assert wait_until(lambda: log.dropped == 1)
         assert seen == ["/v1/traces"]
     finally:

@@ -44,6 +44,11 @@ def test_percentiles_are_right_to_half_a_percent(values: list[float], share: flo
     assert tally(values).quantile(share) == pytest.approx(exact, rel=0.0051)
 
 
+@given(st.floats(-1e6, 1e6).map(lambda value: round(value, 3)), st.integers(1, 300), st.floats(0, 1))
+def test_percentiles_of_equal_values_are_that_value(value: float, count: int, share: float) -> None:
+    assert tally([value] * count).quantile(share) == pytest.approx(value, rel=1e-9)
+
+
 def test_verdicts_have_wilsons_interval_and_scores_students() -> None:
     verdicts = tally([1.0] * 45 + [0.0] * 5)
     assert verdicts.estimate(0.95, (0.0, 1.0)).interval == wilson(45, 50)

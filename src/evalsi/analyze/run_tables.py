@@ -85,6 +85,7 @@ TABLES: dict[str, tuple[TableColumn, ...]] = {
         "output_tokens | BIGINT | Tokens written",
         "cost_usd | DOUBLE | What the answer cost; NULL where a price is unknown",
         "latency_s | DOUBLE | Seconds from the request to the complete answer",
+        "first_token_s | DOUBLE | Seconds from the request to the first piece of a streamed answer",
     ),
     "scores": _columns(
         "run_id | VARCHAR | The run",
@@ -255,6 +256,7 @@ class RowBatches:
                 "output_tokens": [usage.output_tokens for usage in used],
                 "cost_usd": [known_cost(usage) for usage in used],
                 "latency_s": [usage.latency for usage in used],
+                "first_token_s": [usage.time_to_first_token for usage in used],
             },
         )
 

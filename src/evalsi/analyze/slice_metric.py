@@ -1,7 +1,7 @@
 """One metric for every value of metadata keys, run by run: n, mean and interval as reports compute them.
 
 Its own module because it joins two worlds: DuckDB counts (sums, squares, cubes per group), `evalsi.stats` concludes.
-What always holds: a slice of a run whose records were repeated is clustered by record; a mark ("above", "below" the rest
+What always holds: a slice of a run that groups its records, or asked them several times, is clustered as the run was; a mark ("above", "below" the rest
 of the run) survives Holm's adjustment over every test of the table; records without the key are a group of their own, so
 that nothing is lost from sight.
 """
@@ -45,7 +45,7 @@ class SliceRow:
     mark: str = ""
     """"above" or "below" the rest of the run, where Holm's adjusted p-value says so."""
     p_adjusted: float | None = None
-    """None where the group is too small or lopsided to test, is all of the run, or holds repeated records."""
+    """None where the group is too small or lopsided to test, is all of the run, or holds records that are not independent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,8 @@ class _Run:
     skewness: float
     passes: bool
     bounds: tuple[float, float] | None
-    repeated: bool
+    grouped: bool
+    """Whether its rows belong to groups that are not independent: trials of a record, or the key it was made with."""
 
 
 def slice_metric(
@@ -101,9 +102,9 @@ def slice_metric(
         run = runs[run_id]
         own = Moments(n, mean, squares, low, high) if n else Moments()
         estimate = (
-            _repeated(connection, run_id, group, run, level) if run.repeated and n else _estimate(own, run, level)
+            _clustered(connection, run_id, group, run, level) if run.grouped and n else _estimate(own, run, level)
         )
-        found = None if run.repeated else subgroup_difference(n, own.mean_or_zero, run.moments, run.skewness)
+        found = None if run.grouped else subgroup_difference(n, own.mean_or_zero, run.moments, run.skewness)
         if found is not None:
             tested.append((len(rows), found.p_value, found.difference))
         rows.append(
@@ -126,26 +127,32 @@ def slice_metric(
         level=level,
         rows=rows,
         tests=len(tested),
-        notes=_notes(len(tested), level, any(run.repeated for run in runs.values())),
+        notes=_notes(len(tested), level, any(run.grouped for run in runs.values())),
     )
 
 
 _SLICED = """
 CREATE OR REPLACE TEMP TABLE sliced AS
-SELECT scores.run_id, scores.record_id, scores.outcome, scores.number, scores.kind, [{held}] AS held
-FROM scores JOIN observations USING (run_id, "row")
+SELECT scores.run_id, scores.outcome, scores.number, scores.kind, [{held}] AS held,
+       CASE WHEN keys.path IS NULL THEN scores.record_id
+            ELSE coalesce(json_extract_string(observations.metadata, keys.path), '') END AS cluster,
+       keys.path IS NOT NULL AS keyed
+FROM scores JOIN observations USING (run_id, "row") JOIN (
+    SELECT run_id, '/' || replace(replace(replace(regexp_replace(manifest->'summary'->>'cluster_by', '^metadata\\.', ''),
+        '~', '~0'), '/', '~1'), '.', '/') AS path FROM runs) AS keys USING (run_id)
 WHERE scores.metric = $metric AND (len($runs::VARCHAR[]) = 0 OR list_contains($runs::VARCHAR[], scores.run_id))
 """
 _HELD = "coalesce(json_extract_string(metadata, $whole{place}), json_extract_string(metadata, $steps{place}))"
 _RUNS = """
 WITH middle AS (SELECT run_id, avg(number) AS centre FROM sliced GROUP BY run_id),
-     repeats AS (SELECT run_id, max(times) > 1 AS repeated FROM
-         (SELECT run_id, record_id, count(number) AS times FROM sliced GROUP BY run_id, record_id) GROUP BY run_id)
+     groups AS (SELECT run_id, bool_or(times > 1 OR keyed) AS grouped FROM
+         (SELECT run_id, cluster, any_value(keyed) AS keyed, count(number) AS times FROM sliced GROUP BY run_id, cluster)
+         GROUP BY run_id)
 SELECT run_id, any_value(runs.name), count(number), any_value(centre), sum((number - centre) ** 2),
        sum((number - centre) ** 3), min(number), max(number),
-       coalesce(bool_and(sliced.kind = 'passed') FILTER (number IS NOT NULL), false), any_value(repeated),
+       coalesce(bool_and(sliced.kind = 'passed') FILTER (number IS NOT NULL), false), any_value(grouped),
        any_value(lowest_possible), any_value(highest_possible)
-FROM sliced JOIN middle USING (run_id) JOIN repeats USING (run_id) JOIN runs USING (run_id)
+FROM sliced JOIN middle USING (run_id) JOIN groups USING (run_id) JOIN runs USING (run_id)
 LEFT JOIN metrics ON metrics.run_id = sliced.run_id AND metrics.metric = $metric
 GROUP BY run_id
 """
@@ -161,7 +168,7 @@ LIMIT $most
 """
 _TOTALS = """
 SELECT sum(number) AS sums, count(number) AS counts FROM sliced
-WHERE run_id = $run AND held IS NOT DISTINCT FROM $group::VARCHAR[] AND number IS NOT NULL GROUP BY record_id ORDER BY 1
+WHERE run_id = $run AND held IS NOT DISTINCT FROM $group::VARCHAR[] AND number IS NOT NULL GROUP BY cluster ORDER BY 1
 """
 
 
@@ -198,7 +205,7 @@ def _check(connection: Any, metric: str, keys: Sequence[str], run_ids: list[str]
 
 def _runs(connection: Any, metric: str) -> dict[str, _Run]:
     found: dict[str, _Run] = {}
-    for run_id, name, n, mean, squares, cubes, low, high, passes, repeated, least, most in connection.execute(
+    for run_id, name, n, mean, squares, cubes, low, high, passes, grouped, least, most in connection.execute(
         _RUNS, {"metric": metric}
     ).fetchall():
         bounds = (0.0, 1.0) if passes else (least, most) if least is not None and most is not None else None
@@ -210,7 +217,7 @@ def _runs(connection: Any, metric: str) -> dict[str, _Run]:
             skewness=skewness_of(n, 0.0, squares, cubes) if n else 0.0,
             passes=passes,
             bounds=bounds,
-            repeated=bool(repeated),
+            grouped=bool(grouped),
         )
     return found
 
@@ -221,14 +228,14 @@ def _estimate(own: Moments, run: _Run, level: float) -> Estimate:
     return mean_estimate(own, level, run.bounds)
 
 
-def _repeated(connection: Any, run_id: str, group: list[str | None], run: _Run, level: float) -> Estimate:
-    """Of a group whose records were asked several times: one cluster a record."""
+def _clustered(connection: Any, run_id: str, group: list[str | None], run: _Run, level: float) -> Estimate:
+    """Of a group whose rows are not independent."""
     totals = connection.execute(_TOTALS, {"run": run_id, "group": group}).fetchnumpy()
     sums, counts = np.asarray(totals["sums"], np.float64), np.asarray(totals["counts"], np.int64)
     return cluster_robust_t(ClusterTotals(sums, counts), level, run.bounds)
 
 
-def _notes(tests: int, level: float, repeated: bool) -> list[str]:
+def _notes(tests: int, level: float, grouped: bool) -> list[str]:
     notes: list[str] = []
     if tests:
         plural = "s" if tests != 1 else ""
@@ -236,6 +243,9 @@ def _notes(tests: int, level: float, repeated: bool) -> list[str]:
             f"above and below are relative to the rest of the run, at {100 * (1 - level):.3g}% over {tests} "
             f"test{plural} together (Holm)"
         )
-    if repeated:
-        notes.append("records were asked several times, so intervals are clustered by record and nothing is tested")
+    if grouped:
+        notes.append(
+            "records were asked several times or belong to groups, so intervals are clustered as in the run and nothing is "
+            "tested"
+        )
     return notes

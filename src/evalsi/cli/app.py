@@ -60,6 +60,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Name, where its code is, and the line of help that the list of commands shows without importing it."""
 
 
+ALSO = {"rerun": "evalsi.cli.run_again:rerun"}
+"""Other names of commands below a group, which the list of commands does not show."""
+
+
 class _ReaderGoneError(Exception):
     """Whoever read our output reads no more. Not the system's error, which click takes for its own and exits."""
 
@@ -91,9 +95,10 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
+        place = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else ALSO.get(cmd_name)
+        if place is None:
             return None
-        module_name, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        module_name, _, attribute = place.partition(":")
         command = getattr(importlib.import_module(module_name), attribute)
         assert isinstance(command, click.Command)
         return command
@@ -105,9 +110,13 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
-            from evalsi.core.errors import UnknownNameError
+        known = not args or args[0] in COMMANDS or args[0] in ALSO
+        if not known and not args[0].startswith("-") and not ctx.resilient_parsing:
+            from evalsi.cli.runs import runs
+            from evalsi.core.errors import UnknownNameError, UsageError
 
+            if args[0] in runs.commands:
+                raise UsageError(f"unknown command {args[0]!r}", hint=f"it is: evalsi runs {args[0]}")
             raise UnknownNameError("command", args[0], COMMANDS)
         return super().resolve_command(ctx, args)
 

@@ -172,7 +172,7 @@ def difference_of_files(before: str, after: str) -> "DiffDatasetVersionsResponse
     from evalsi.datasets.difference import record_difference
     from evalsi.schema import DiffDatasetVersionsResponse
 
-    found = record_difference(_records_of(before), _records_of(after))
+    found = record_difference(lambda: _records_of(before), lambda: _records_of(after))
     return DiffDatasetVersionsResponse(
         before_sha256=digest_of_file(Path(before)),
         after_sha256=digest_of_file(Path(after)),
@@ -249,10 +249,10 @@ def print_version(found: "DatasetVersion", output_format: str) -> None:
         print(content.description)
 
 
-def _records_of(path: str) -> "dict[str, Record]":
+def _records_of(path: str) -> "Iterator[Record]":
     from evalsi.datasets import open_dataset
 
-    return {record.id: record for record in open_dataset(path).records()}
+    return open_dataset(path).records()
 
 
 def _pieces(path: Path) -> Iterator[bytes]:

@@ -1,10 +1,18 @@
 """`evalsi mappings`: how spans are read, checked before anything depends on it."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from evalsi.cli.format_option import format_option
+from evalsi.cli.server_options import server_here, server_options
+
+if TYPE_CHECKING:
+    from evalsi.schema import Record
+    from evalsi.traces import Tracing
+
+MOST_OF_SESSION = 50
 
 
 @click.group()
@@ -15,23 +23,29 @@ def mappings() -> None:
 @mappings.command()
 @click.argument("file", metavar="MAPPING")
 @click.option("--traces", "source", metavar="FILE", help="OTLP to read with it, as a preview.")
+@click.option("--trace", "trace_id", metavar="ID", help="A stored trace to read with it: its id, or the begin of it.")
+@click.option("--session", "session_id", metavar="ID", help="A session whose stored traces to read with it.")
 @format_option()
-def check(file: str, source: str | None, output_format: str) -> None:
-    """Check a mapping, and show what it makes of the traces in a file.
+@server_options
+def check(file: str, source: str | None, trace_id: str | None, session_id: str | None, output_format: str) -> None:
+    """Check a mapping, and show what it makes of the traces in a file, or of traces that are stored.
 
     A span that no mapping tells the kind of is shown as a generic step: it is kept, and not judged.
+    A server gives stored traces without their resources and events.
     """
     from evalsi.cli.terminal import as_json, say
     from evalsi.cli.traces import tracing_of
-    from evalsi.datasets.imports import ImportedSample, samples_of_otlp
+    from evalsi.core.errors import UsageError
 
     tracing = tracing_of((file,))
     mapping = tracing.mappers.mappings[0]
-    if source is None:
-        say(f"{mapping.name} revision {mapping.revision} is sound; --traces FILE shows what it reads")
+    given = [each for each in (source, trace_id, session_id) if each is not None]
+    if len(given) > 1:
+        raise UsageError("one of --traces, --trace and --session is enough", hint="leave the others out")
+    if not given:
+        say(f"{mapping.name} revision {mapping.revision} is sound; --traces FILE or --trace ID shows what it reads")
         return
-    samples = samples_of_otlp(Path(source.removeprefix("otlp://")), tracing)
-    records = [sample.record for sample in samples if isinstance(sample, ImportedSample)]
+    records = _in_file(source, tracing) if source is not None else _stored(trace_id, session_id, tracing)
     if output_format == "json":
         print(as_json(records))
         return
@@ -65,3 +79,30 @@ def check(file: str, source: str | None, output_format: str) -> None:
             )
             rows.append(tuple(map(str, cells)))
     print_table(columns, rows)
+
+
+def _in_file(source: str, tracing: "Tracing") -> "list[Record]":
+    from evalsi.datasets.imports import ImportedSample, samples_of_otlp
+
+    samples = samples_of_otlp(Path(source.removeprefix("otlp://")), tracing)
+    return [sample.record for sample in samples if isinstance(sample, ImportedSample)]
+
+
+def _stored(trace_id: str | None, session_id: str | None, tracing: "Tracing") -> "list[Record]":
+    from evalsi.core.errors import NotFoundError
+    from evalsi.schema import TraceFilter
+    from evalsi.settings import Settings
+    from evalsi.traces.record_of_trace import record_of_trace
+    from evalsi.wiring.trace_libraries import trace_library
+
+    settings = Settings.from_environment()
+    with trace_library(settings, server_here(settings)) as library:
+        names = [trace_id] if trace_id is not None else []
+        if session_id is not None:
+            found = library.traces(TraceFilter(session_id=session_id), limit=MOST_OF_SESSION)
+            names = [each.trace_id for each in found][::-1]
+        if not names:
+            raise NotFoundError(
+                f"no stored trace is of the session {session_id!r}", hint="'evalsi traces list' shows them"
+            )
+        return [record_of_trace(library.spans(name), tracing) for name in names]

@@ -177,9 +177,9 @@ def test(path: Path, lookback: str, output_format: str) -> None:
 @click.option("--until", default="", metavar="TIME", help="Traces begun before: a time, or how long ago.")
 @server_options
 def backfill(name: str, since: str, until: str) -> None:
-    """Apply the policy NAME to stored traces that it has not evaluated yet."""
+    """Apply the policy NAME to stored traces, or sessions, that it has not evaluated yet."""
     from evalsi.cli.trace_options import moment_ago
-    from evalsi.schema import BackfillPolicyRequest
+    from evalsi.schema import BackfillPolicyRequest, ListPoliciesRequest, PolicyScope
 
     opened, project = client_and_project()
     request = BackfillPolicyRequest(
@@ -187,7 +187,10 @@ def backfill(name: str, since: str, until: str) -> None:
     )
     with opened as client:
         queued = client.backfill_policy(request).queued
-    say(f"{queued:,} {'trace is' if queued == 1 else 'traces are'} queued")
+        found = client.list_policies(ListPoliciesRequest(project=project or "default")).policies
+    is_of_sessions = any(each.name == name and each.scope is PolicyScope.SESSION for each in found)
+    noun = "session" if is_of_sessions else "trace"
+    say(f"{queued:,} {noun} is queued" if queued == 1 else f"{queued:,} {noun}s are queued")
 
 
 @policy.command()

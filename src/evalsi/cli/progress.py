@@ -27,6 +27,11 @@ class ProgressLine:
     def __exit__(self, *_: object) -> None:
         self.clear()
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether there is anybody to show a line to."""
+        return self._enabled
+
     def clear(self) -> None:
         """Takes the line off the terminal."""
         if self._width:

@@ -16,6 +16,7 @@ from evalsi.cli.ci import Build, ci_option
 from evalsi.cli.format_option import format_option
 from evalsi.cli.metric_table import FORMATS, print_summaries
 from evalsi.cli.progress import ProgressLine, StopSwitch
+from evalsi.cli.slice_table import print_slices, slices_of
 from evalsi.cli.terminal import LOADED_LATER, say
 from evalsi.core.collector import tune_collector
 from evalsi.core.figure import figure
@@ -84,7 +85,7 @@ def options_of(flags: dict[str, Any], progress: ProgressLine | None = None, swit
         argv=redacted_argv(["evalsi", *click.get_current_context().obj]),
         labels=labels_of(flags.get("labels", ())),
         name=flags.get("name", ""),
-        on_progress=progress.show if progress is not None else None,
+        on_progress=progress.show if progress is not None and progress.is_shown else None,
         stopped=switch.is_on if switch is not None else lambda: False,
     )
 
@@ -98,14 +99,14 @@ def carry_out(
         opened: From options to the job, ready to run.
     """
     with Build(flags["ci"], settings) as build:
-        executed, mishaps = _executed(opened, ending, flags, build)
-        return tell_verdict(executed, mishaps, ending, flags)
+        executed, mishaps, slices = _executed(opened, ending, flags, build)
+        return tell_verdict(executed, mishaps, ending, flags, slices)
 
 
 def _executed(
     opened: Callable[[Any], AbstractContextManager[Any]], ending: Ending, flags: dict[str, Any], build: Build
-) -> tuple[Any, Mishaps]:
-    """How the job ended, and what went wrong."""
+) -> tuple[Any, Mishaps, list[Any]]:
+    """How the job ended, what went wrong, and the slices."""
     from evalsi.cli.run_files import check_paths, write_files
     from evalsi.run.execute_run import execute_run_now
 
@@ -124,7 +125,7 @@ def _executed(
         build.tell(
             executed.run, where=ending.where, gates_at=ending.gates_at, comparison=comparison, gated=ending.gated
         )
-        return executed, mishaps_of(executed.run)
+        return executed, mishaps_of(executed.run), slices_of(executed.run, flags["output_format"])
 
 
 def _against_baseline(job: Any, run: Any) -> Any:
@@ -142,8 +143,10 @@ def _against_baseline(job: Any, run: Any) -> Any:
         return None
 
 
-def tell_verdict(executed: Any, mishaps: Mishaps, ending: Ending, flags: dict[str, Any]) -> int:
-    """Prints the metrics, the gates and the verdict of a run that ended; the exit status."""
+def tell_verdict(
+    executed: Any, mishaps: Mishaps, ending: Ending, flags: dict[str, Any], slices: Sequence[Any] = ()
+) -> int:
+    """Prints the metrics, the slices, the gates and the verdict of a run that ended; the exit status."""
     from evalsi.core.errors import NothingScoredError
     from evalsi.run.gates.exit_status import exit_status
 
@@ -151,6 +154,7 @@ def tell_verdict(executed: Any, mishaps: Mishaps, ending: Ending, flags: dict[st
         kept = f", and {executed.recalled_answers:,} more were answered" if executed.recalled_answers else ""
         say(f"continued run {executed.run.manifest.run_id[:8]}: {executed.resumed_rows:,} rows were already done{kept}")
     print_summaries(executed.run.summaries, flags["output_format"])
+    print_slices(executed.run, slices)
     for warning in executed.run.manifest.warnings:
         say(f"warning: {warning}")
     if not flags["quiet"]:
@@ -165,8 +169,6 @@ def tell_verdict(executed: Any, mishaps: Mishaps, ending: Ending, flags: dict[st
         return 1
     for gate in executed.run.gates:
         say(gate_line(gate))
-    for warning in executed.run.manifest.warnings:
-        say(f"warning: {warning}")
     status = exit_status(executed.run.gates, ending.on_inconclusive)
     if executed.nothing_scored and status == 0:
         raise NothingScoredError("nothing was scored", hint=mishaps.why_nothing)

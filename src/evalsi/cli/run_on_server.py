@@ -11,6 +11,7 @@ from evalsi.cli.eval import labels_of
 from evalsi.cli.run_ending import Ending, tell_verdict
 from evalsi.cli.run_watch import show_progress
 from evalsi.cli.server_options import client_of
+from evalsi.cli.slice_table import slices_of
 from evalsi.cli.terminal import as_json, say
 
 _NOT_SENT = {
@@ -197,7 +198,7 @@ def _to_its_end(client: Any, run_id: str, server: Any, ending: Ending, flags: di
         recalled_answers=0,
         budget_reached=row.error or "an error" if seen.status == "error" else None,
     )
-    return tell_verdict(executed, mishaps_of(graded), ending, flags)
+    return tell_verdict(executed, mishaps_of(graded), ending, flags, slices_of(graded, flags["output_format"]))
 
 
 def _against_baseline(library: Any, run: Any) -> Any:

@@ -15,14 +15,11 @@ def print_plan(document: Any, settings: Any, options: Any) -> int:
     rows: list[tuple[str, str]] = []
     rows.append(("records", f"{plan.records:,}"))
     rows.append(("trials", f"{plan.trials:,}"))
-    rows.append(("target calls", f"{plan.target_calls:,}"))
-    for judge, calls in plan.judge_calls.items():
-        rows.append((f"judge calls ({judge})", f"at least {calls:,}"))
-    rows.append(("input tokens", _tokens(plan.input_tokens)))
-    rows.append(("output tokens", _tokens(plan.output_tokens)))
-    cost = "unknown: the model has no price" if plan.usd is None else f"${plan.usd.low:.2f} to ${plan.usd.high:.2f}"
-    rows.append(("cost of the target", cost))
-    rows.append(("estimated from", plan.basis))
+    rows += _asking("the target", plan.target, "") if plan.target.calls else [("target calls", "0")]
+    for judge, asking in plan.judges.items():
+        rows += _asking(f"the judge {judge}", asking, "at least ")
+    if plan.judges and plan.target.calls:
+        rows.append(("cost in all", _cost(plan.usd)))
     for outlook in plan.gates:
         width = "" if outlook.width is None else f"interval about {figure(outlook.width)} wide"
         sees = "" if outlook.detectable is None else f"sees differences from {figure(outlook.detectable)}"
@@ -33,6 +30,26 @@ def print_plan(document: Any, settings: Any, options: Any) -> int:
         say(f"warning: {warning}")
     say("nothing was asked; start it without --dry-run")
     return 0
+
+
+def _asking(whom: str, asking: Any, least: str) -> list[tuple[str, str]]:
+    of = "target" if whom == "the target" else whom.removeprefix("the ")
+    return [
+        (f"{of} calls", f"{least}{asking.calls:,}"),
+        ("  input tokens", _tokens(asking.input_tokens)),
+        ("  output tokens", _tokens(asking.output_tokens)),
+        (f"  cost of {whom}", _cost(asking.usd)),
+        ("  estimated from", asking.basis),
+    ]
+
+
+def _cost(usd: Any) -> str:
+    from evalsi.report.figures import money
+
+    if usd is None:
+        return "unknown: a model has no price"
+    low, high = money(usd.low), money(usd.high)
+    return low if low == high else f"{low} to {high}"
 
 
 def _tokens(tokens: Any) -> str:

@@ -54,9 +54,10 @@ def list_runs(limit: int, labels: tuple[str, ...], output_format: str) -> None:
         text("name"),
         text("first metric"),
     )
+    shown = _told_apart([row.id for row in found])
     rows = [
         (
-            row.id[:8],
+            row.id[:shown],
             row.created_at[:16].replace("T", " "),
             row.status,
             row.verdict or "–",
@@ -67,6 +68,12 @@ def list_runs(limit: int, labels: tuple[str, ...], output_format: str) -> None:
         for row in found
     ]
     print_table(columns, rows)
+
+
+def _told_apart(ids: Sequence[str], least: int = 8) -> int:
+    """How many characters of these ids tell them apart: runs of one import begin alike."""
+    whole = max(map(len, ids))
+    return next((length for length in range(least, whole) if len({each[:length] for each in ids}) == len(ids)), whole)
 
 
 def _nothing_listed(labels: Sequence[str], *, is_sent: bool) -> str:
@@ -96,6 +103,8 @@ def show(run: str, output_format: str, manifest: bool, errors: bool, failed: boo
     evalsi runs show latest --errors --failed
     """  # noqa: D301
     from evalsi.cli.bad_records import mishaps_of, print_bad_records, say_errors
+    from evalsi.cli.run_ending import gate_line
+    from evalsi.cli.slice_table import print_slices, slices_of
     from evalsi.results.fence_words import fence_words
     from evalsi.settings import Settings
     from evalsi.wiring.reading_runs import reading_run
@@ -118,9 +127,12 @@ def show(run: str, output_format: str, manifest: bool, errors: bool, failed: boo
                 say(f"programs ran in {fence_words(fence)}")
         print_summaries(graded.summaries, output_format)
         if output_format == "table":
+            print_slices(graded, slices_of(graded, output_format))
             for warning in graded.manifest.warnings:
                 say(f"warning: {warning}")
             say_errors(graded, mishaps_of(graded).example)
+            for gate in graded.gates:
+                say(gate_line(gate))
 
 
 def _say_what_is_missing(graded: Any) -> None:
@@ -128,6 +140,8 @@ def _say_what_is_missing(graded: Any) -> None:
     from evalsi.schema import RunStatus
 
     about = graded.manifest
+    if about.stopped_early:
+        say(f"stopped early: {about.stopped_early}; what was not asked is CANCELLED")
     if about.status not in (RunStatus.RUNNING, RunStatus.CANCELLED) or about.dataset is None:
         return
     answers = graded.kept_answers() if graded.kept_answers is not None else 0

@@ -1,5 +1,6 @@
 """The flags that choose traces, the same for every command that lists, follows or exports them."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_LENGTH = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)(ms|s|m|h)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _OPTIONS = (
     click.option("--service", default="", metavar="NAME", help="Only traces of this service."),
     click.option("--text", default="", metavar="WORDS", help="Only traces whose question or answer has these words."),
@@ -32,6 +35,15 @@ _OPTIONS = (
     click.option("--policy", default="", metavar="NAME", help="Only traces in which this policy found something."),
     click.option("--errors", is_flag=True, help="Only traces that failed as a whole."),
     click.option("--failed-steps", is_flag=True, help="Only traces in which a step failed, even if the whole did not."),
+    click.option(
+        "--disliked", is_flag=True, help="Only traces that people did not like: the mean of what they said is below 0."
+    ),
+    click.option("--min-duration", default="", metavar="TIME", help="Only as long or longer: 500ms, 2s, 5m."),
+    click.option("--max-duration", default="", metavar="TIME", help="Only as long or shorter."),
+    click.option(
+        "--min-cost", "min_cost_usd", type=click.FloatRange(min=0), help="Only those of this cost or more, in USD."
+    ),
+    click.option("--max-cost", "max_cost_usd", type=click.FloatRange(min=0), help="Only those of this cost or less."),
     click.option("--since", default="", metavar="TIME", help="Only begun since: a time in ISO 8601, or 30m, 12h, 7d."),
     click.option("--until", default="", metavar="TIME", help="Only begun before: a time, or how long ago."),
 )
@@ -59,9 +71,26 @@ def choice_of(given: dict[str, Any]) -> "TraceFilter":
         scores=list(given["scores"]),
         error=True if given["errors"] else None,
         failed_step=True if given["failed_steps"] else None,
+        negative_feedback=True if given["disliked"] else None,
+        min_duration=_length(given["min_duration"], "--min-duration"),
+        max_duration=_length(given["max_duration"], "--max-duration"),
+        min_cost_usd=given["min_cost_usd"],
+        max_cost_usd=given["max_cost_usd"],
         since=moment_ago(given["since"], "--since"),
         until=moment_ago(given["until"], "--until"),
     )
+
+
+def _length(text: str, flag: str) -> float | None:
+    """Seconds, from a length of time such as "500ms" or "2s"; None for nothing. Raises: UsageError."""
+    from evalsi.core.errors import UsageError
+
+    if not text:
+        return None
+    found = _LENGTH.fullmatch(text)
+    if found is None:
+        raise UsageError(f"{flag} {text!r} is no length of time", hint="write e.g. 500ms, 2s or 5m")
+    return float(found[1]) * _SECONDS[found[2]]
 
 
 def moment_ago(text: str, flag: str) -> datetime | None:

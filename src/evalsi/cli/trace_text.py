@@ -55,7 +55,7 @@ def print_trace(found: "GetTraceResponse") -> None:
         out.print()
         out.print(_cell(f"policy {policy.policy}"))
         for result in policy.results:
-            values = ", ".join(_value(score, _direction(result, score.name)) for score in result.scores)
+            values = ", ".join(_named_value(result, place) for place in range(len(result.scores)))
             why = f": {result.reason}" if result.reason else ""
             out.print(_cell(f"  {result.evaluator:20} {values or result.outcome.value}{why}"))
     if found.feedback:
@@ -123,6 +123,13 @@ def _direction(result: Any, output: str) -> bool | None:
         return None
     spec = next((spec for spec in outputs if spec.name == output), outputs[0] if len(outputs) == 1 else None)
     return spec.higher_is_better if spec is not None else None
+
+
+def _named_value(result: Any, place: int) -> str:
+    """A score of a result: the first as it is, others with their names."""
+    score = result.scores[place]
+    value = _value(score, _direction(result, score.name))
+    return f"{score.name} {value}" if place and score.name else value
 
 
 def _value(scored: Any, better: bool | None = True) -> str:

@@ -14,7 +14,7 @@ from evalsi.cli.terminal import say
 
 if TYPE_CHECKING:
     from evalsi.datasets.imports import ImportedSample, UnreadableSample
-    from evalsi.traces import Mapping, Tracing
+    from evalsi.traces import Tracing
 
 
 @click.group()
@@ -78,17 +78,9 @@ def convert(
 
 def tracing_of(paths: tuple[str, ...]) -> "Tracing":
     """The conventions and prices that are shipped, the mappings of these files before them."""
-    from evalsi.core.errors import NotFoundError
-    from evalsi.judges.prices import shipped_prices
-    from evalsi.traces import Tracing, read_mapping, shipped_mappers
+    from evalsi.wiring.span_mappings import tracing_with
 
-    own: list[Mapping] = []
-    for path in paths:
-        try:
-            own.append(read_mapping(Path(path).read_bytes(), path))
-        except OSError as error:
-            raise NotFoundError(f"the mapping cannot be read: {error.strerror}", where=path) from None
-    return Tracing(shipped_mappers(own), shipped_prices())
+    return tracing_with(paths)
 
 
 def _samples(source: str, mappings: tuple[str, ...]) -> "Iterator[ImportedSample | UnreadableSample]":

@@ -81,14 +81,16 @@ class BackgroundSender(Generic[T]):
         """Waits until everything is sent or dropped; False when that takes longer."""
         until_s = time.monotonic() + timeout_s
         with self._changed:
-            self._hurries = True
+            self._flushing += 1
             self._changed.notify_all()
-            while self._waiting or self._sending:
-                left_s = until_s - time.monotonic()
-                if left_s <= 0:
-                    return False
-                self._changed.wait(left_s)
-            self._hurries = False
+            try:
+                while self._waiting or self._sending:
+                    left_s = until_s - time.monotonic()
+                    if left_s <= 0:
+                        return False
+                    self._changed.wait(left_s)
+            finally:
+                self._flushing -= 1  # one that gave up hurries nothing that comes later
         return True
 
     def close(self, timeout_s: float = 10.0) -> bool:
@@ -102,7 +104,7 @@ class BackgroundSender(Generic[T]):
         self._changed = threading.Condition()
         self._waiting: deque[T] = deque()
         self._sending = 0
-        self._hurries = False
+        self._flushing = 0
         self._closed = False
         self._thread: threading.Thread | None = None
         self._warned_s = -60.0
@@ -112,7 +114,7 @@ class BackgroundSender(Generic[T]):
             with self._changed:
                 while not self._waiting:
                     self._changed.wait()
-                if not self._hurries and len(self._waiting) < self.plan.most_at_once:
+                if not (self._flushing or self._closed) and len(self._waiting) < self.plan.most_at_once:
                     self._changed.wait(self.plan.interval_s)
                 count = min(len(self._waiting), self.plan.most_at_once)
                 items = [self._waiting.popleft() for _ in range(count)]
@@ -134,7 +136,7 @@ class BackgroundSender(Generic[T]):
                     return False
                 with self._changed:
                     # A process that ends waits once more, not for as long as the server would like.
-                    self._changed.wait(min(error.wait_s, 0.2) if self._hurries else error.wait_s)
+                    self._changed.wait(min(error.wait_s, 0.2) if self._flushing or self._closed else error.wait_s)
             except Exception as error:
                 self._warn(len(items), error)
                 return False

@@ -17,6 +17,7 @@ from evalsi.schema import (
     WatchTracesRequest,
 )
 from evalsi.traces import Span
+from evalsi.traces.spans_of_trajectory import raw_spans_of
 
 PAGE = 500
 
@@ -43,6 +44,10 @@ class ServerTraces:
 
     def get(self, trace_id: str) -> GetTraceResponse:
         return self._client.get_trace(GetTraceRequest(project=self._server.project, trace_id=trace_id))
+
+    def spans(self, trace_id: str) -> Sequence[Span]:
+        record = self.get(trace_id).record
+        return raw_spans_of(record) if record is not None else []
 
     def follow(self, choice: TraceFilter, *, interval_s: float) -> Iterator[TraceSummary]:
         """As the server tells it; `interval_s` is the server's own."""

@@ -98,6 +98,7 @@ class _GlanceUsage(msgspec.Struct, gc=False):
     cached_cost_usd: float | None = None
     unpriced_requests: int = 0
     latency: float | None = None
+    time_to_first_token: float | None = None
     output_tokens: float | None = None
 
 
@@ -128,6 +129,7 @@ def _floats(values: Sequence[float | None]) -> npt.NDArray[np.float64]:
 USAGE: dict[str, tuple[Callable[[Sequence[_GlanceUsage]], npt.NDArray[np.float64]], str]] = {
     "cost": (_costs, "USD"),
     "latency": (lambda usages: _floats([each.latency for each in usages]), "s"),
+    "first token": (lambda usages: _floats([each.time_to_first_token for each in usages]), "s"),
     "output tokens": (lambda usages: _floats([each.output_tokens for each in usages]), "tokens"),
 }
 """By name: what reads it, and its unit."""

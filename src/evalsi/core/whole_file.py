@@ -33,6 +33,15 @@ def whole_file(path: Path) -> Generator[Path]:
         unfinished.unlink(missing_ok=True)
 
 
+def sync_folder(folder: Path) -> None:
+    """Sees that the names in a folder survive a power failure. Raises: OSError."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def check_place(path: Path, inputs: Iterable[str | Path] = ()) -> None:
     """Refuses, before any work, a place where `whole_file` would fail after it, or would replace what is read.
 

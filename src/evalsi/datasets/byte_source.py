@@ -11,13 +11,26 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, NamedTuple, cast
 
 from evalsi.core.errors import InvalidDataError, NotFoundError
 from evalsi.datasets.rows import Digest
 
-Stamp: TypeAlias = tuple[int, int, int, int]
-"""Size, time of change of the content and of the inode, and the inode."""
+
+class Stamp(NamedTuple):
+    """What tells that a file was written or replaced."""
+
+    size: int
+    written_ns: int
+    changed_ns: int
+    """When the inode changed: with the content, and also with its mode, owner or name."""
+    inode: int
+
+    @property
+    def contents(self) -> tuple[int, int, int]:
+        """What stays when only the mode, owner or name changes."""
+        return self.size, self.written_ns, self.inode
+
 
 _BLOCK_BYTES = 64 * 1024
 """Small enough for a core's own cache: measured fastest of 64 to 512 KiB."""
@@ -125,8 +138,8 @@ class ByteSource:
         try:
             state = self.path.stat()
         except OSError:
-            return (-1, -1, -1, -1)
-        return state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino
+            return Stamp(-1, -1, -1, -1)
+        return Stamp(state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino)
 
     def head(self) -> bytes:
         """The first 64 KiB, decompressed, in UTF-8."""

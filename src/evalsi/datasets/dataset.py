@@ -1,5 +1,6 @@
 """A dataset: checked once from end to end, then streamed as records. The face of this package."""
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import repeat
@@ -156,13 +157,14 @@ class Dataset:
         found = self._found()
         suffixes = _Suffixes(found)
         left = found.facts.rows
-        for part, skips, stamp in zip(self._parts, found.skips, found.stamps, strict=True):
+        checked = zip(self._parts, found.skips, found.stamps, found.digests, strict=True)
+        for part, skips, stamp, digest in checked:
             if left == 0:
                 break
-            _refuse_changed(part, stamp)
+            stamp = _unchanged(part, stamp, digest)  # noqa: PLW2901
             for chunk in part.chunks(checked=False, skips=skips):
                 # Nothing of a file that somebody writes meanwhile is handed on under the digest of before.
-                _refuse_changed(part, stamp)
+                stamp = _unchanged(part, stamp, digest)  # noqa: PLW2901
                 if len(chunk.rows) > left:
                     chunk = _cut(chunk, left)  # noqa: PLW2901
                 elif chunk.problems:
@@ -248,9 +250,24 @@ def _cut(chunk: Chunk, size: int) -> Chunk:
     )
 
 
-def _refuse_changed(part: Part, stamp: Stamp | None) -> None:
-    if part.content is not None and part.content.stamp() != stamp:
+def _unchanged(part: Part, stamp: Stamp | None, digest: str) -> Stamp | None:
+    """What the file of a part is known by now. Its mode, owner or name may change, and then its content is looked at once.
+
+    Raises: InvalidDataError: it is not the file that was checked, or somebody writes it.
+    """
+    if part.content is None:
+        return stamp
+    now = part.content.stamp()
+    if now == stamp:
+        return stamp
+    if now is None or stamp is None or now.contents != stamp.contents:
         raise _changed(part)
+    found = hashlib.sha256()
+    for _ in part.content.blocks(found):
+        pass
+    if found.hexdigest() != digest or part.content.stamp() != now:
+        raise _changed(part)
+    return now
 
 
 def _changed(part: Part) -> InvalidDataError:

@@ -3,10 +3,16 @@
 Its own module because a server compares versions by it and the command line files, and both must say the same.
 """
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
+from evalsi.core.canonical import canonical_json
 from evalsi.schema import DatasetRecordChange, Record
+from evalsi.schema.json_codec import encode_file
+
+Records: TypeAlias = Callable[[], Iterable[Record]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,24 +31,41 @@ class RecordDifference:
         return not (self.added or self.removed or self.changed or self.order_changed)
 
 
-def record_difference(earlier: Mapping[str, Record], later: Mapping[str, Record]) -> RecordDifference:
-    """What makes `later` of `earlier`, each a dataset by the ids of its records."""
-    shared = [record_id for record_id in earlier if record_id in later]
-    changed = [
-        DatasetRecordChange(id=record_id, fields=fields)
-        for record_id in shared
-        if (fields := _changed_fields(earlier[record_id], later[record_id]))
-    ]
+def record_difference(earlier: Records, later: Records) -> RecordDifference:
+    """What makes `later` of `earlier`. Memory grows by the ids and some digests, never by what records hold.
+
+    Args:
+        earlier, later: Each gives the records of a dataset from the first on, as often as it is called. Of several records
+            with one id the last counts.
+    """
+    before, after = _digests(earlier()), _digests(later())
+    shared = [record_id for record_id in before if record_id in after]
+    suspects = {record_id for record_id in shared if before[record_id] != after[record_id]}
+    fields: dict[str, list[str]] = {}
+    if suspects:
+        there = {record.id: _field_digests(record) for record in earlier() if record.id in suspects}
+        for record in later():
+            if record.id in suspects:
+                found = zip(Record.__struct_fields__, there[record.id], _field_digests(record), strict=True)
+                fields[record.id] = [name for name, one, other in found if one != other]
+    changed = [DatasetRecordChange(id=each, fields=fields[each]) for each in shared if fields.get(each)]
     return RecordDifference(
-        added=[record_id for record_id in later if record_id not in earlier],
-        removed=[record_id for record_id in earlier if record_id not in later],
+        added=[record_id for record_id in after if record_id not in before],
+        removed=[record_id for record_id in before if record_id not in after],
         changed=changed,
         unchanged=len(shared) - len(changed),
-        order_changed=shared != [record_id for record_id in later if record_id in earlier],
+        order_changed=shared != [record_id for record_id in after if record_id in before],
     )
 
 
-def _changed_fields(before: Record, after: Record) -> list[str]:
-    if before == after:
-        return []
-    return [name for name in Record.__struct_fields__ if getattr(before, name) != getattr(after, name)]
+def _digests(records: Iterable[Record]) -> dict[str, bytes]:
+    """Of each record as a line. Lines that differ may still be the same record, with its metadata in another order."""
+    return {record.id: _digest(encode_file(record)) for record in records}
+
+
+def _field_digests(record: Record) -> tuple[bytes, ...]:
+    return tuple(_digest(canonical_json(getattr(record, name))) for name in Record.__struct_fields__)
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()

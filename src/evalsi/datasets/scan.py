@@ -84,6 +84,8 @@ class Findings:
     """Identifiers in the data that look like one of `repeated` with a suffix."""
     stamps: list[Stamp | None]
     """Of each part's file, what changes when the file does."""
+    digests: list[str]
+    """Of each part, SHA-256 of its decompressed content."""
 
 
 class Scan:
@@ -144,6 +146,7 @@ class Scan:
             repeated=self._doubles.repeated,
             taken=self._doubles.taken,
             stamps=stamps,
+            digests=digests,
         )
 
     # ---- reading

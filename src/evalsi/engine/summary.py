@@ -13,7 +13,16 @@ import msgspec
 
 from evalsi.core.content import json_text
 from evalsi.engine.columns import CANCELLED, ERROR, SCORED, SKIPPED, Column, EvaluatorColumns
-from evalsi.schema import ConfidenceInterval, MetricKind, MetricSpec, MetricSummary, Record, Scope, ScoreType
+from evalsi.schema import (
+    ConfidenceInterval,
+    MetricKind,
+    MetricSpec,
+    MetricSummary,
+    Record,
+    RunManifest,
+    Scope,
+    ScoreType,
+)
 
 if TYPE_CHECKING:
     from evalsi.engine.metric_tally import MetricTally
@@ -60,6 +69,11 @@ class SummaryPlan:
     method: Literal["auto", "bootstrap"] = "auto"
     seed: int = 0
 
+    @property
+    def cluster_key(self) -> str:
+        """The metadata key that groups records; "" where only the trials of a record belong together, or nothing does."""
+        return "" if self.cluster_by in (None, RECORD_ID) else self.cluster_by
+
     def of_trials(self) -> "SummaryPlan":
         """The plan for repeated trials, which are not independent: without another grouping, the record is the cluster."""
         return self if self.cluster_by else replace(self, cluster_by=RECORD_ID)
@@ -95,6 +109,11 @@ class SummaryBuilder:
     def level(self) -> float:
         """The level of the intervals."""
         return self._plan.level
+
+    @property
+    def cluster_key(self) -> str:
+        """See `SummaryPlan.cluster_key`."""
+        return self._plan.cluster_key
 
     @property
     def reads_records(self) -> bool:
@@ -297,7 +316,24 @@ def confidence_interval(interval: "Interval | None", spec: MetricSpec | None = N
     return ConfidenceInterval(low=low, high=high, level=interval.level, method=interval.method)
 
 
-def cluster_key(record: Record, path: str) -> str:
+class Grouped(Protocol):
+    """What a record's group is read from."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def metadata(self) -> Mapping[str, Any]: ...
+
+
+def cluster_path(manifest: RunManifest) -> str | None:
+    """What groups the rows of a run that are not independent: the key it was made with, else the record where each was
+    asked several times; None where every row stands for itself.
+    """
+    key = manifest.summary.cluster_by if manifest.summary is not None else ""
+    return key or (RECORD_ID if manifest.trials > 1 else None)
+
+
+def cluster_key(record: Grouped, path: str) -> str:
     """The value that groups a record, as text; "" for records without it, which then form one group."""
     if path == RECORD_ID:
         return record.id

@@ -4,7 +4,8 @@ Binding is where signatures are read, so that the engine's loop over records doe
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,8 @@ from typing import Any
 import msgspec
 
 from evalsi.core.canonical import digest
-from evalsi.core.errors import InvalidParamsError, UsageError, crossing
+from evalsi.core.errors import InvalidParamsError, PluginError, UsageError, crossing
+from evalsi.core.overdue import OverdueError, ended_after
 from evalsi.evaluators.api import Definition, EvalContext
 from evalsi.evaluators.fences_used import NotingSandboxHost
 from evalsi.schema import (
@@ -35,6 +37,8 @@ _SUBJECTS = {
 }
 _SUBJECT_NAMES = {name for names in _SUBJECTS.values() for name in names}
 _FREE = ("params", "context")
+SETUP_DEADLINE_S = 300.0
+"""How long an evaluator may take to be made, for instance to load a model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,7 +236,7 @@ def _source_of(code: Callable[..., Any]) -> str:
 
 def _construct(definition: Definition, free: Mapping[str, Any]) -> Any:
     wanted = _parameters(definition, definition.code, allowed=_FREE)
-    with crossing(definition.name):
+    with _set_up_in_time(definition.name), crossing(definition.name):
         try:
             instance = definition.code(**{name: free[name] for name in wanted})
             setup = getattr(instance, "setup", None)
@@ -243,6 +247,19 @@ def _construct(definition: Definition, free: Mapping[str, Any]) -> Any:
                 f"{definition.name}: {error}", hint=f"see: evalsi catalog {definition.name}"
             ) from error
     return instance
+
+
+@contextmanager
+def _set_up_in_time(name: str) -> Generator[None]:
+    """Ends the making of an evaluator that does not end. Raises: PluginError."""
+    try:
+        with ended_after(SETUP_DEADLINE_S):
+            yield
+    except OverdueError:
+        raise PluginError(
+            f"{name}: its __init__ and setup have not ended after {SETUP_DEADLINE_S:g} s",
+            hint="what takes longer than that is better done once, before evalsi is started",
+        ) from None
 
 
 def _injected(definition: Definition, target: Callable[..., Any], free: Mapping[str, Any]) -> Callable[..., Any]:

@@ -43,6 +43,8 @@ _SYSTEM = (
 _TEMPORARY = ("/tmp", "/var/tmp")
 _DEVICES = ("/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _OPEN_FILES = 256
+_BESIDE_PROGRAMS = 8
+"""Processes of the fence itself that may count as the user's, and some more."""
 _PROGRAM_USER = 1000
 _VICTIM = b"500"
 
@@ -268,7 +270,9 @@ class Fence:
         if self.has_own_kernel:
             _become_ordinary(self._program_user)
         linux.set_dumpable(True)
-        resource.setrlimit(resource.RLIMIT_NPROC, (limits.processes, limits.processes))
+        # Where a group counts processes, it is to be the one that refuses, since it tells how often it did.
+        most = limits.processes + (_BESIDE_PROGRAMS if self.shape.counted else 0)
+        resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
         # The first limit ends it by a signal that says why; the second is for a program that ignores the first.
         resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1))
         if memory_by_process or not self.shape.counted:

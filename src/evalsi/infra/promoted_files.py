@@ -18,8 +18,9 @@ from pathlib import Path
 
 import msgspec
 
-from evalsi.core.errors import StoreError
+from evalsi.core.errors import StoreError, UsageError
 from evalsi.core.raw_writing import write_all
+from evalsi.core.whole_file import whole_file
 from evalsi.datasets.confined_path import confined_path
 from evalsi.datasets.promoted_path import FOLDER, promoted_path
 from evalsi.schema import Record, json_codec
@@ -88,6 +89,29 @@ class PromotedFiles:
                 except OSError as error:
                     raise StoreError(f"cases cannot be read from {path}: {error.strerror}") from error
                 self._seen[path] = state
+
+    def restore(self, project: str, dataset: str, file: Path) -> None:
+        """Makes the file of a dataset of a copy. Raises: UsageError: there is another already. OSError."""
+        path = self.path_of(project, dataset)
+        self.check_absence(project, dataset, _sha256_of(file))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as partial:
+            shutil.copyfile(file, partial)
+            with partial.open("rb") as written:
+                os.fsync(written.fileno())
+
+    def check_absence(self, project: str, dataset: str, sha256: str) -> None:
+        """Raises: UsageError: there is a file of the dataset, with another digest."""
+        path = self.path_of(project, dataset)
+        if path.exists() and _sha256_of(path) != sha256:
+            raise UsageError(
+                f"there are cases in {path} already", hint="restore into an empty folder, or move them away"
+            )
+
+
+def _sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _append(file: FileIO, data: bytes) -> None:

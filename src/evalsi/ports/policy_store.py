@@ -252,7 +252,10 @@ class PolicyStore(Protocol):
         ...
 
     def forget(self, project: str, subjects: Sequence[str]) -> None:
-        """Removes the marks of subjects, and whatever waits to be taken to a sink. What was counted of them stays."""
+        """Removes the marks of subjects, their tasks, and whatever waits to be taken to a sink. What was counted of them stays.
+
+        Whoever has one of the tasks in hand settles nothing of it afterwards.
+        """
         ...
 
     def tidy(self, folding: Folding, *, minutes_until_ms: int, marks_until_ms: int, limit: int) -> int:

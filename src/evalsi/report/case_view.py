@@ -315,6 +315,8 @@ def _facts(record: Record) -> list[tuple[str, str]]:
     usage = record.usage
     if usage is not None:
         facts += [("latency", seconds(usage.latency))] if usage.latency is not None else []
+        first_token = usage.time_to_first_token
+        facts += [("first token", seconds(first_token))] if first_token is not None else []
         facts += [("cost", money(usage.cost_usd))] if usage.cost_usd is not None else []
         tokens = [part for part in (usage.input_tokens, usage.output_tokens) if part is not None]
         facts += [("tokens", " → ".join(f"{part:,}" for part in tokens))] if tokens else []

@@ -4,7 +4,7 @@ The page and the comment are two ways of showing `Findings`, so they cannot disa
 what is kept are counts, moments and the few records that are shown.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalsi.engine.columns import EvaluatorColumns
+from evalsi.engine.summary import RECORD_ID, cluster_key, cluster_path
 from evalsi.report.comparison import Comparison
 from evalsi.report.distribution import Histogram, histogram_between
 from evalsi.report.error_groups import FailureGroup, FailureTally
@@ -82,7 +83,8 @@ def gather(run: GradedRun, options: ReportOptions) -> Findings:
     headline = headline_metrics(metrics)
     level = _level(run)
     histograms = {view.name: histogram_between(view.low, view.high) for view in metrics if view.is_numeric}
-    slices = SliceTally(headline, options.slices)
+    path = cluster_path(run.manifest) or (RECORD_ID if any(v.summary.clusters is not None for v in metrics) else None)
+    slices = SliceTally(headline, sliced_by(run, options), grouped=path is not None)
     trials = TrialTally(headline, run.manifest.trials)
     worst = WorstTally(headline, options.examples)
     failures = FailureTally(min(5, options.examples))
@@ -92,7 +94,8 @@ def gather(run: GradedRun, options: ReportOptions) -> Findings:
         glances = rows.decoded(_GLANCES)
         values = _values(rows, histograms)
         chosen = [values.get(view.name, np.full(len(glances), np.nan)) for view in headline]
-        slices.add([glance.metadata for glance in glances], chosen)
+        groups = [cluster_key(glance, path) for glance in glances] if path is not None else ()
+        slices.add([glance.metadata for glance in glances], chosen, groups)
         if trials.counts_trials:
             trials.add([(glance.id, glance.trial) for glance in glances], chosen)
         worst.add(rows, chosen)
@@ -111,7 +114,7 @@ def gather(run: GradedRun, options: ReportOptions) -> Findings:
         metrics=metrics,
         headline=headline,
         histograms={name: histogram for name, histogram in histograms.items() if histogram.n > 1},
-        slices=slices.finish(level, independent=not any(view.summary.clusters is not None for view in metrics)),
+        slices=slices.finish(level),
         trials=trials.finish(),
         worst=[found for found in worst.finish() if found.cases],
         failures=failures.finish(),
@@ -119,6 +122,13 @@ def gather(run: GradedRun, options: ReportOptions) -> Findings:
         records=records,
         level=level,
     )
+
+
+def sliced_by(run: GradedRun, options: ReportOptions) -> Sequence[str] | None:
+    """The keys to slice by: those that the caller chose, else those that the run's specification names; None for neither."""
+    if options.slices is not None:
+        return options.slices
+    return (run.manifest.spec.slices if run.manifest.spec is not None else None) or None
 
 
 def _values(rows: GradedRows, histograms: Mapping[str, Histogram]) -> dict[str, npt.NDArray[np.float64]]:

@@ -18,6 +18,7 @@ from evalsi.report.figures import bounds, count, plural, signed
 from evalsi.report.gate_line import GateLine, gate_line
 from evalsi.report.markdown_report import code, write_markdown
 from evalsi.report.report_options import ReportOptions
+from evalsi.report.verdict import stopped_early
 from evalsi.report.visible_text import one_line, plain
 from evalsi.results.graded_run import GradedRun
 
@@ -86,6 +87,9 @@ def annotations(
         for line, where in zip(map(gate_line, run.gates), places, strict=True)
         if line.word != "PASS"
     ]
+    stopped = stopped_early(run.manifest)
+    if stopped:
+        found.append(Annotation(level="error", title="The run did not finish", message=stopped, place=place))
     if run.summaries and not any(summary.n for summary in run.summaries):
         why = [kind for summary in run.summaries for kind in (*summary.error_kinds, *summary.skip_reasons)]
         message = f"No evaluator gave a score: {why[0]}" if why else "No evaluator gave a score."

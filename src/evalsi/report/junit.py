@@ -1,6 +1,6 @@
 """A run as JUnit XML, the form in which CI systems show tests.
 
-One test suite per run, with a test case for each gate, for each metric that was compared with a baseline, and for each
+One test suite per run, with a test case for a run that did not finish, for each gate, for each metric that was compared with a baseline, and for each
 verdict on a record that is not a pass: what failed, what could not be measured, what was skipped. Verdicts that pass are
 counted, not listed. The file satisfies both common schemas, Jenkins' and Ant's, so it has what either demands.
 
@@ -27,6 +27,7 @@ from evalsi.engine.columns import CANCELLED, ERROR, SCORED, SKIPPED, Column, Eva
 from evalsi.report.comparison import ComparedMetric, Comparison
 from evalsi.report.figures import bounds, count, number, plural, signed
 from evalsi.report.gate_line import GateLine, gate_line
+from evalsi.report.verdict import stopped_early
 from evalsi.report.visible_text import one_line, plain, shortened
 from evalsi.results.graded_run import GradedRun
 from evalsi.results.stored_rows import RECORDS, GradedRows
@@ -79,7 +80,11 @@ class _Suite:
     def write(self, comparison: Comparison | None) -> None:
         counts_at = self._open()
         compared = [_metric_case(metric) for metric in comparison.metrics] if comparison is not None else []
-        for case in chain(map(_gate_case, map(gate_line, self._run.gates)), compared):
+        stopped = stopped_early(self._run.manifest)
+        unfinished = (
+            [_Case(group="run", name="finished", ending="error", kind="stopped", message=stopped)] if stopped else []
+        )
+        for case in chain(unfinished, map(_gate_case, map(gate_line, self._run.gates)), compared):
             self._put(case)
         for ending, build in self._verdicts():
             self._met[ending] += 1

@@ -11,7 +11,7 @@ import re
 from evalsi.core.inert import printable
 from evalsi.report.case_view import CaseView, Passage, case_view, flip_view
 from evalsi.report.figures import bounds, count, date, money, number, percent, plural, seconds, signed
-from evalsi.report.findings import Findings, gather
+from evalsi.report.findings import Findings, gather, sliced_by
 from evalsi.report.metric_view import MetricView, directions_of
 from evalsi.report.report_options import ReportOptions
 from evalsi.report.verdict import Opening, Remark, opening
@@ -25,6 +25,7 @@ _MARKS = {
     "FAIL": "❌",
     "NO DATA": "⚪",
     "NOTHING SCORED": "⚪",
+    "STOPPED": "❌",
     "SCORED": "🔵",
     "IMPROVED": "✅",
     "REGRESSED": "❌",
@@ -32,6 +33,7 @@ _MARKS = {
     "INCONCLUSIVE": "❔",
     "NO DIRECTION": "🔵",
 }
+_SLICE_MARKS = {"": "", "above": "▲ ", "below": "▼ "}
 _TICKS = re.compile(r"`+")
 SHOWN_CHARACTERS = 600
 MOST_CHARACTERS = 60_000
@@ -180,11 +182,38 @@ def _slices(findings: Findings) -> str:
         if figure.mark
     ]
     looked = f"{plural(slices.slices, 'slice')} of {plural(len(slices.tables), 'key')} were looked at"
+    if sliced_by(findings.run, findings.options):
+        return _slice_table(findings, looked)
     if not found:
-        says = "none differs from the rest beyond chance (Holm)" if slices.tests else "none could be tested"
+        says = (
+            "none differs from the rest beyond chance (Holm)"
+            if slices.tests
+            else "none is tested against the rest: they are too small, or their records depend on each other"
+        )
         return f"**Slices**: {looked}; {says}."
     more = f"\n- and {plural(len(found) - 12, 'more slice')}" if len(found) > 12 else ""
     return f"**Slices that differ from the rest** ({looked}, Holm-adjusted)\n\n" + "\n".join(found[:12]) + more
+
+
+def _slice_table(findings: Findings, looked: str) -> str:
+    """Every slice of keys that were asked for, and how their number is accounted for."""
+    slices, views = findings.slices, findings.headline
+    names = " | ".join(
+        f"{code(view.name, 60)} | 95% interval".replace("95%", f"{findings.level:.0%}") for view in views
+    )
+    lines = [f"| slice | records | {names} |", "|:--|--:|" + "--:|:-:|" * len(views)]
+    for table in slices.tables:
+        for one in table.slices:
+            figures = " | ".join(
+                f"{_SLICE_MARKS[figure.mark]}{number(figure.estimate.value)} | {bounds(figure.estimate.interval)}"
+                for figure in one.figures
+            )
+            lines.append(f"| {code(table.key, 40)} = {code(one.label, 60)} | {count(one.rows)} | {figures} |")
+    if slices.tests:
+        said = f"▲ above and ▼ below the rest of the run, Holm-adjusted for {plural(slices.tests, 'test')}"
+    else:
+        said = "none is tested against the rest: they are too small, or their records depend on each other"
+    return "\n".join([f"**Slices** ({looked}; {said})", "", *lines])
 
 
 def _failures(findings: Findings) -> str:
@@ -247,6 +276,9 @@ def _last_line(findings: Findings) -> str:
     latency = next((f for f in findings.usage.figures if (f.source, f.measure) == ("", "latency")), None)
     if latency is not None:
         facts.append(f"latency median {seconds(latency.median.value)}, p95 {seconds(latency.p95.value)}")
+    first = next((f for f in findings.usage.figures if (f.source, f.measure) == ("", "time_to_first_token")), None)
+    if first is not None:
+        facts.append(f"first token median {seconds(first.median.value)}, p95 {seconds(first.p95.value)}")
     if manifest.unpinned:
         facts.append(f"{plural(len(manifest.unpinned), 'thing')} could not be pinned")
     facts.append(date(manifest.finished_at or manifest.started_at))

@@ -68,7 +68,7 @@ def mean_plot(view: MetricView) -> Markup:
 
 def _measured(value: float | None, measure: str) -> str:
     """A figure of usage in its unit."""
-    if measure == "latency":
+    if measure in ("latency", "time_to_first_token"):
         return figures.seconds(value)
     if measure == "cost_usd":
         return figures.money(value)

@@ -1,8 +1,9 @@
 """Slices: the headline metrics for each value of a metadata key, and which slices differ from the rest for sure.
 
 Its own module because it holds the one multiple-testing decision of a report. What always holds: a mark is printed only
-where Holm's adjusted p-value over every test of the page is below 1 - level; memory is bounded by keys x values.
-The test itself is `evalsi.stats.subgroup`.
+where Holm's adjusted p-value over every test of the page is below 1 - level; memory is bounded by keys x values. Of a run
+whose rows are not independent nothing is tested, the intervals are clustered as the run's are, and 4 bytes a row and key
+are kept for that, beside the values. The test itself is `evalsi.stats.subgroup`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,8 +17,10 @@ from evalsi.core.content import json_text
 from evalsi.core.natural_order import natural_order
 from evalsi.report.metric_view import MetricView
 from evalsi.stats import (
+    ClusterTotals,
     Estimate,
     Moments,
+    cluster_robust_t,
     holm,
     mean_estimate,
     proportion_estimate,
@@ -42,7 +45,7 @@ class SliceFigure:
     estimate: Estimate
     mark: str = ""
     adjusted_p: float | None = None
-    """None where the slice is too small or lopsided to test."""
+    """None where the slice is too small or lopsided to test, or its rows are not independent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +90,27 @@ class _Key:
     lows: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
     highs: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
     without: int = 0
+    first_row: int = 0
+    """Where `coded` begins."""
+    coded: list[npt.NDArray[np.int32]] = field(default_factory=list[npt.NDArray[np.int32]])
+    """The code of each row's value, -1 for none; kept where rows are not independent."""
+
+
+@dataclass(slots=True)
+class _Groups:
+    """Which rows belong together, and their values, of a run whose rows are not independent."""
+
+    codes: dict[str, int] = field(default_factory=dict[str, int])
+    rows: list[npt.NDArray[np.int32]] = field(default_factory=list[npt.NDArray[np.int32]])
+    values: list[list[npt.NDArray[np.float64]]] = field(default_factory=list[list[npt.NDArray[np.float64]]])
+    """By metric, in batches."""
+
+    def add(self, groups: Sequence[str], values: Sequence[npt.NDArray[np.float64]]) -> None:
+        codes = self.codes
+        self.rows.append(np.fromiter((codes.setdefault(group, len(codes)) for group in groups), np.int32, len(groups)))
+        self.values = self.values or [[] for _ in values]
+        for kept, array in zip(self.values, values, strict=True):
+            kept.append(array)
 
 
 class SliceTally:
@@ -95,23 +119,32 @@ class SliceTally:
     Args:
         metrics: What is tallied, at most a few.
         keys: Keys to slice by; None chooses.
+        grouped: Whether rows belong to groups that are not independent; `add` is then told each row's group.
     """
 
-    def __init__(self, metrics: Sequence[MetricView], keys: Sequence[str] | None) -> None:
+    def __init__(self, metrics: Sequence[MetricView], keys: Sequence[str] | None, *, grouped: bool = False) -> None:
         self._metrics = list(metrics)
+        self._groups = _Groups() if grouped else None
         self._auto = keys is None
         self._keys: dict[str, _Key] = {key: _Key(chosen=True) for key in keys or ()}
         self._dropped: set[str] = set()
         self._rows = 0
 
-    def add(self, metadata: Sequence[Mapping[str, Any]], values: Sequence[npt.NDArray[np.float64]]) -> None:
+    def add(
+        self,
+        metadata: Sequence[Mapping[str, Any]],
+        values: Sequence[npt.NDArray[np.float64]],
+        groups: Sequence[str] = (),
+    ) -> None:
         """A batch: one mapping per record, and per metric its values of shape (rows,), NaN where it has none."""
         if not self._metrics:
             return
+        if self._groups is not None:
+            self._groups.add(groups, values)
         if self._auto:
             for key in dict.fromkeys(key for one in metadata for key in one):
                 if key not in self._keys and key not in self._dropped and len(self._keys) < _TRACKED_KEYS:
-                    self._keys[key] = _Key(chosen=False, without=self._rows)
+                    self._keys[key] = _Key(chosen=False, without=self._rows, first_row=self._rows)
         for name, key in list(self._keys.items()):
             labels = _labels([_at(one, name) if key.chosen else one.get(name) for one in metadata], chosen=key.chosen)
             if labels is None or not self._count(key, labels, values):
@@ -119,8 +152,9 @@ class SliceTally:
                 self._dropped.add(name)
         self._rows += len(metadata)
 
-    def finish(self, level: float, *, independent: bool) -> SliceTables:
-        """The tables. Without `independent` records nothing is tested."""
+    def finish(self, level: float) -> SliceTables:
+        """The tables."""
+        independent = self._groups is None
         shown = {name: key for name, key in self._keys.items() if key.chosen or self._is_categorical(key)}
         if self._auto:
             shown = dict(list(shown.items())[:AUTO_KEYS])
@@ -136,7 +170,12 @@ class SliceTally:
                 figures: list[SliceFigure] = []
                 for index, metric in enumerate(self._metrics):
                     own = self._moments(key, index, code)
-                    figure = SliceFigure(estimate=_estimate(own, metric, level))
+                    estimate = (
+                        _estimate(own, metric, level)
+                        if self._groups is None
+                        else self._clustered(self._groups, key, index, code, level)
+                    )
+                    figure = SliceFigure(estimate=estimate)
                     figures.append(figure)
                     test = self._test(key, index, code) if independent else None
                     if test is not None:
@@ -174,6 +213,8 @@ class SliceTally:
         coded = np.fromiter(
             (-1 if label is None else codes.get(label, rest) for label in labels), dtype=np.int64, count=len(labels)
         )
+        if self._groups is not None:
+            key.coded.append(coded.astype(np.int32))
         there = coded >= 0
         size, metrics = len(codes), len(self._metrics)
         _grow(key, metrics, size)
@@ -205,6 +246,15 @@ class SliceTally:
             float(key.highs[index, where].max()),
         )
 
+    def _clustered(self, groups: _Groups, key: _Key, index: int, code: int, level: float) -> Estimate:
+        """Of one slice of rows that are not independent: one cluster a group."""
+        metric, first = self._metrics[index], key.first_row
+        values = np.concatenate(groups.values[index])[first:]
+        chosen = (np.concatenate(key.coded) == code) & ~np.isnan(values)
+        _, members = np.unique(np.concatenate(groups.rows)[first:][chosen], return_inverse=True)
+        totals = ClusterTotals(np.bincount(members, weights=values[chosen]).astype(np.float64), np.bincount(members))
+        return cluster_robust_t(totals, level, _bounds(self._moments(key, index, code), metric))
+
     def _test(self, key: _Key, index: int, code: int) -> tuple[float, float] | None:
         """(p-value, difference from the rest), or None where the test would not hold."""
         own, everything = self._moments(key, index, code), self._moments(key, index, None)
@@ -233,10 +283,15 @@ def _with_marks(table: SliceTable, marked: dict[int, SliceFigure]) -> SliceTable
 def _estimate(moments: Moments, metric: MetricView, level: float) -> Estimate:
     if metric.passes:
         return proportion_estimate(round(moments.mean_or_zero * moments.n), moments.n, level)
-    bounds = metric.bounds
+    return mean_estimate(moments, level, _bounds(moments, metric))
+
+
+def _bounds(moments: Moments, metric: MetricView) -> tuple[float, float] | None:
+    """The metric's range; None too where a file of another writer declares one that its values leave."""
+    bounds = (0.0, 1.0) if metric.passes else metric.bounds
     if bounds is not None and moments.n and not bounds[0] <= moments.lowest <= moments.highest <= bounds[1]:
-        bounds = None  # a file of another writer may declare a range that its values leave
-    return mean_estimate(moments, level, bounds)
+        return None
+    return bounds
 
 
 def _grow(key: _Key, metrics: int, size: int) -> None:

@@ -12,7 +12,7 @@ from evalsi.report.distribution import Histogram, ThinnedValues
 from evalsi.schema import Usage
 from evalsi.stats import Estimate
 
-MEASURES = ("latency", "cost_usd", "input_tokens", "output_tokens")
+MEASURES = ("latency", "time_to_first_token", "cost_usd", "input_tokens", "output_tokens")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +90,8 @@ class UsageTally:
         held = self._sources.setdefault(source, _Source()).values
         self._unpriced += sum(usage.unpriced_requests for usage in used)
         held["latency"].add(usage.latency for usage in used if usage.latency is not None)
+        first_tokens = (usage.time_to_first_token for usage in used)
+        held["time_to_first_token"].add(seconds for seconds in first_tokens if seconds is not None)
         held["cost_usd"].add(usage.cost_usd for usage in used if usage.cost_usd is not None)
         held["input_tokens"].add(usage.input_tokens for usage in used if usage.input_tokens is not None)
         held["output_tokens"].add(usage.output_tokens for usage in used if usage.output_tokens is not None)

@@ -1,7 +1,8 @@
 """The first line of a report: what can be said, in a word and a sentence, and what a reader must know beside it.
 
 Its own module because the page and the comment must open with the same words. What always holds: where nothing was
-scored no other word than NOTHING SCORED or NO DATA is printed, and a gate without data is never a pass.
+scored no other word than NOTHING SCORED, STOPPED or NO DATA is printed, a gate without data is never a pass, and neither
+is a run that stopped early.
 """
 
 from collections.abc import Sequence
@@ -13,13 +14,14 @@ from evalsi.report.figures import bounds, count, number, percent, plural, signed
 from evalsi.report.findings import Findings
 from evalsi.report.gate_line import GateLine, GateWord, gate_line
 from evalsi.report.metric_view import MetricView
-from evalsi.schema import MetricSummary, OnInconclusive, RunStatus
+from evalsi.schema import MetricSummary, OnInconclusive, RunManifest, RunStatus
 
 Word = Literal[
     "PASS",
     "FAIL",
     "NO DATA",
     "NOTHING SCORED",
+    "STOPPED",
     "SCORED",
     "IMPROVED",
     "REGRESSED",
@@ -61,6 +63,9 @@ class Opening:
 def opening(findings: Findings) -> Opening:
     gates = [gate_line(result) for result in findings.run.gates]
     warnings = _warnings(findings)
+    stopped = stopped_early(findings.run.manifest)
+    if stopped:
+        return Opening(word="STOPPED", metric="", sentence=stopped, gates=gates, warnings=warnings)
     if findings.scored == 0:
         return Opening(word="NOTHING SCORED", metric="", sentence=_nothing(findings), gates=gates, warnings=warnings)
     if gates:
@@ -74,6 +79,15 @@ def opening(findings: Findings) -> Opening:
         return _compared(findings.comparison, gates, warnings)
     view = (findings.headline or [view for view in findings.metrics if view.summary.n])[0]
     return Opening(word="SCORED", metric=view.name, sentence=measured(view), gates=gates, warnings=warnings)
+
+
+def stopped_early(manifest: RunManifest) -> str:
+    """In a sentence, why a run has no verdict: it ended before everything was asked and graded. "" for one that did not."""
+    if manifest.status is not RunStatus.CANCELLED and not manifest.stopped_early:
+        return ""
+    undecided = " No gate was decided." if manifest.spec is not None and manifest.spec.gates else ""
+    why = manifest.stopped_early or "it was stopped"
+    return f"The run did not finish: {why}.{undecided}"
 
 
 def verdict_of(gates: Sequence[GateLine], on_inconclusive: OnInconclusive) -> GateWord:
@@ -167,7 +181,7 @@ def _warnings(findings: Findings) -> list[Remark]:
         found.append(
             Remark(sentence=f"The run was stopped before its end: {plural(findings.records, 'record')}{of} graded.")
         )
-    elif manifest.status in (RunStatus.ERROR, RunStatus.RUNNING):
+    elif not manifest.stopped_early and manifest.status in (RunStatus.ERROR, RunStatus.RUNNING):
         found.append(Remark(sentence="The run has not finished; these figures are of its graded part."))
     # What could not be measured comes before what does not apply: a metric may skip by design.
     partial = [view for view in findings.metrics if view.summary.total and view.summary.n < view.summary.total]

@@ -14,6 +14,7 @@ import msgspec
 
 from evalsi.engine.columns import SCORED, Column, EvaluatorColumns, result
 from evalsi.results.graded_run import GradedRun
+from evalsi.results.slice_summaries import asked_slices, slice_summaries
 from evalsi.schema import EvaluationResult, ResultsLayout, json_codec
 
 API_VERSION = "evals.si/v1alpha1"
@@ -33,6 +34,8 @@ def document_parts(run: GradedRun) -> Iterator[bytes]:
     yield b'{"api_version":' + _ENCODER.encode(API_VERSION) + b',\n"manifest":' + json_codec.encode_file(run.manifest)
     yield b',\n"summaries":' + _array(run.summaries)
     yield b',\n"gates":' + _array(run.gates)
+    if keys := asked_slices(run):
+        yield b',\n"slices":' + _array(slice_summaries(run, keys))
     yield b',\n"layout":' + json_codec.encode_file(_layout(run))
     yield b',\n"records":['
     yield from _joined(rows.records_jsonl.rstrip(b"\n").replace(b"\n", b",\n") for rows in run.read_rows())

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from evalsi.engine.summary import SummaryBuilder, SummaryPlan
 from evalsi.ports.run_store import RunStore, Segment
 from evalsi.results.run_reach import reach_of
-from evalsi.results.stored_rows import WHOLE, rows_of
+from evalsi.results.stored_rows import WHOLE, GradedRows, rows_of
 from evalsi.results.trial_tally import TrialTally
 from evalsi.schema import BoundRunEvaluator, CiMethod, MetricSpec, MetricSummary, RunManifest, Scope
 
@@ -40,7 +40,7 @@ class RunSummary:
     def __init__(self, manifest: RunManifest) -> None:
         self.plan = plan_of(manifest)
         self._builder = SummaryBuilder([RecordedEvaluator.of(each) for each in manifest.evaluators], self.plan)
-        self._trials = TrialTally(manifest.trials, level=self.plan.level)
+        self._trials = TrialTally(manifest.trials, level=self.plan.level, cluster_by=self.plan.cluster_key)
 
     @property
     def reads_records(self) -> bool:
@@ -51,8 +51,11 @@ class RunSummary:
         """Takes one more segment, in any order."""
         if segment.index == WHOLE:
             return
-        rows = rows_of(segment)
-        self._builder.add(segment.first_row, segment.rows, rows.columns, lambda: rows.records)
+        self.add_rows(segment.first_row, rows_of(segment))
+
+    def add_rows(self, first_row: int, rows: GradedRows) -> None:
+        """Takes graded rows; they begin at `first_row` of what is summed up."""
+        self._builder.add(first_row, rows.rows, rows.columns, lambda: rows.records)
         if self._trials.counts_trials:
             self._trials.add(rows.records, rows.columns)
 

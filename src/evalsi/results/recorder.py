@@ -4,7 +4,7 @@ Every job that grades goes through here, so that "acknowledged" means the same f
 store, a run that was stopped or killed is continued by the same work, and nothing is counted twice.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
@@ -30,6 +30,7 @@ from evalsi.schema import (
     IsolationReport,
     JudgeManifest,
     MetricSummary,
+    Record,
     RunManifest,
     RunStatus,
     Usage,
@@ -86,18 +87,21 @@ class Work:
 class RunRecorder:
     """One try at a run. As a context it leaves the run marked interrupted when its body raises."""
 
-    def __init__(self, work: Work, summary: SummaryBuilder) -> None:
+    def __init__(self, work: Work, summary: SummaryBuilder, *, ahead: SummaryBuilder | None = None) -> None:
         if len(work.manifest.name) > MOST_NAME_CHARACTERS:
             raise UsageError(
                 f"the name of a run has at most {MOST_NAME_CHARACTERS} characters, and this one {len(work.manifest.name):,}"
             )
         self._work = work
         self.summary = summary
+        self._ahead = ahead
+        """Counts rows as soon as they are graded, where whoever watches should not wait until their chunk is stored."""
+        self._rows_ahead = 0
         self.done = 0
         self.asked: int | None = None
         self.stored: dict[int, int] = {}
         """First row and number of rows of every batch that an earlier try had stored."""
-        self.trials = TrialTally(work.manifest.trials, level=summary.level)
+        self.trials = TrialTally(work.manifest.trials, level=summary.level, cluster_by=summary.cluster_key)
         self._fences: dict[tuple[str, int, int], IsolationReport] = {}
         self._finished = False
         self._summaries: list[MetricSummary] = []
@@ -172,6 +176,12 @@ class RunRecorder:
         self.done += len(graded.records)
         self.report()
 
+    def note(self, records: Sequence[Record], columns: list[EvaluatorColumns]) -> None:
+        """Takes rows that are graded and not in the store yet, for the figures of who watches; `count` follows for them."""
+        if self._ahead is not None:
+            self._ahead.add(self._rows_ahead, len(records), columns, lambda: records)
+            self._rows_ahead += len(records)
+
     def report(self) -> None:
         """Tells whoever watches, unless they were told just now."""
         work = self._work
@@ -182,20 +192,22 @@ class RunRecorder:
             return
         self._next_report_s = now_s + PROGRESS_INTERVAL_S
         target = work.target_usage()
+        seen = self._ahead or self.summary
         work.on_progress(
             Progress(
                 done=self.done,
                 total=work.total,
-                outcomes=self.summary.outcome_totals(),
-                headline=self.summary.headline(),
+                outcomes=seen.outcome_totals(),
+                headline=seen.headline(),
                 spent=total_usage([*(judge.usage for judge in work.judges()), target]),
                 target_spent=target,
                 asked=self.asked,
             )
         )
 
-    def finish(self, whole: list[EvaluatorColumns]) -> GradedRun:
-        """Ends the run: succeeded when no row is missing, interrupted otherwise.
+    def finish(self, whole: list[EvaluatorColumns], *, stopped_early: str = "") -> GradedRun:
+        """Ends the run: interrupted when a row is missing, an error when `stopped_early` says why rows that are there were
+        not asked about, succeeded otherwise.
 
         Args:
             whole: The results of dataset and session scope.
@@ -205,7 +217,9 @@ class RunRecorder:
                 self.run_id, Segment(index=WHOLE, first_row=WHOLE, rows=0, records=b"", results=pack(whole))
             )
         self._note_fences(whole)
-        self._end("interrupted" if self.cut_short else "succeeded", self.trials.completed(self.summary.finish(whole)))
+        status = "interrupted" if self.cut_short else "error" if stopped_early else "succeeded"
+        self.manifest = msgspec.structs.replace(self.manifest, stopped_early=stopped_early if status == "error" else "")
+        self._end(status, self.trials.completed(self.summary.finish(whole)))
         return stored_run(self._work.store, self.run_id)
 
     def decide(self, gates: list[GateResult]) -> GradedRun:
@@ -222,7 +236,7 @@ class RunRecorder:
         now, judges = work.clock.now(), work.judges()
         self.manifest = msgspec.structs.replace(
             self.manifest,
-            status=RunStatus.SUCCEEDED if status == "succeeded" else RunStatus.CANCELLED,
+            status=_MANIFEST_STATUS[status],
             finished_at=now,
             judges=judges,
             judge_usage=total_usage([judge.usage for judge in judges]),
@@ -307,7 +321,9 @@ class RunRecorder:
         work, told = self._work, dict[int, SegmentSpend | None]()
         if work.on_recalled is not None:
             told = {each.index: decode_spend(each.zones) for each in work.store.zones(self.run_id)}
-        looks_at_records = self.summary.reads_records or self.trials.counts_trials or None in told.values()
+        looks_at_records = (
+            self._ahead is not None or self.summary.reads_records or self.trials.counts_trials or None in told.values()
+        )
         for segment in work.store.segments(self.run_id, with_records=looks_at_records):
             if segment.index == WHOLE:
                 continue
@@ -316,6 +332,8 @@ class RunRecorder:
                 continue
             self.stored[segment.first_row] = segment.rows
             self.summary.add(segment.first_row, segment.rows, rows.columns, lambda rows=rows: rows.records)
+            if self._ahead is not None:
+                self.note(rows.records, rows.columns)
             self._note_fences(rows.columns)
             if self.trials.counts_trials:
                 self.trials.add(rows.records, rows.columns)
@@ -325,6 +343,11 @@ class RunRecorder:
 
 
 _USAGES = msgspec.json.Decoder(UsageOnly)
+_MANIFEST_STATUS = {
+    "succeeded": RunStatus.SUCCEEDED,
+    "interrupted": RunStatus.CANCELLED,
+    "error": RunStatus.ERROR,
+}
 
 
 def _worked_s(manifest: RunManifest, seen_at: datetime | None) -> float:
@@ -336,9 +359,11 @@ def _worked_s(manifest: RunManifest, seen_at: datetime | None) -> float:
 
 
 def _verdict(gates: list[GateResult]) -> str:
-    """What the gates say together: one that is not met fails the run, one that the data cannot decide leaves it open."""
+    """What the gates say together: one that is not met or has no data fails the run, one that the data cannot decide
+    leaves it open.
+    """
     verdicts = {gate.verdict for gate in gates}
-    if GateVerdict.FAILED in verdicts:
+    if verdicts & {GateVerdict.FAILED, GateVerdict.NO_DATA}:
         return "failed"
     return "passed" if verdicts <= {GateVerdict.PASSED} else "undecided"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from evalsi.engine.columns import SCORED, EvaluatorColumns
-from evalsi.engine.summary import confidence_interval
+from evalsi.engine.summary import cluster_key, confidence_interval
 from evalsi.schema import MetricKind, MetricSummary, Record, TrialVariance
 
 if TYPE_CHECKING:
@@ -61,9 +61,12 @@ class _Metric:
 class TrialTally:
     """Counts the values of every record over its trials."""
 
-    def __init__(self, trials: int, *, level: float) -> None:
+    def __init__(self, trials: int, *, level: float, cluster_by: str = "") -> None:
         self._trials = trials
         self._level = level
+        self._cluster_by = cluster_by
+        self._clusters: dict[str, str] = {}
+        """By record, the group it belongs to, where records are grouped."""
         self._metrics: dict[str, _Metric] = {}
 
     @property
@@ -75,6 +78,8 @@ class TrialTally:
         """Takes a graded batch."""
         if not self.counts_trials:
             return
+        if self._cluster_by:
+            self._clusters.update((record.id, cluster_key(record, self._cluster_by)) for record in records)
         for evaluator in columns:
             for output, column in evaluator.columns.items():
                 if column.kind not in ("passed", "number"):
@@ -105,7 +110,8 @@ class TrialTally:
             for sign, kind in (("@", "any"), ("^", "all")):
                 from evalsi.stats import pass_rate
 
-                rate = pass_rate(metric.counts(), self._trials, kind, self._level)  # pyright: ignore[reportArgumentType]
+                clusters = [self._clusters[record] for record in metric.records] if self._cluster_by else None
+                rate = pass_rate(metric.counts(), self._trials, kind, self._level, clusters=clusters)  # pyright: ignore[reportArgumentType]
                 notes = [rate.estimate.reason] if rate.estimate.reason else []
                 if rate.records_short:
                     notes.append(f"{rate.records_short} records have fewer than {self._trials} scored trials")
@@ -118,6 +124,7 @@ class TrialTally:
                         n=rate.estimate.n,
                         mean=rate.estimate.value,
                         ci=confidence_interval(rate.estimate.interval),
+                        clusters=rate.estimate.clusters,
                         total=len(metric.records),
                         skipped=rate.records_short,
                         coverage=rate.estimate.n / len(metric.records) if metric.records else None,

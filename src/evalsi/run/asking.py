@@ -7,7 +7,7 @@ answer is in the store before it is graded, and only the rows in flight are in m
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import cast
+from typing import TypeAlias, cast
 
 import msgspec
 
@@ -26,8 +26,14 @@ from evalsi.schema import (
     Record,
 )
 
+_OF_A_MODEL = ("openai-compatible", "anthropic")
+"""Connectors whose address and model are the same for every question."""
 LEAST_UNWRITTEN_CHUNKS = 4
 """Graded chunks that may wait for the store before no further question is asked: this many, or all that can be in flight."""
+
+
+_Part: TypeAlias = tuple[list[int], list[EvaluatorColumns]]
+"""Places in a chunk, and what was said about them."""
 
 
 @dataclass(slots=True)
@@ -38,9 +44,7 @@ class _Chunk:
     left: int
     kept: dict[int, bytes] = field(default_factory=dict[int, bytes])
     """By row: what an earlier try was answered."""
-    parts: list[tuple[list[int], list[EvaluatorColumns]]] = field(
-        default_factory=list[tuple[list[int], list[EvaluatorColumns]]]
-    )
+    parts: list[_Part] = field(default_factory=list[_Part])
 
 
 @dataclass(slots=True)
@@ -76,13 +80,13 @@ class Asking:
         self._waiting_for_others: set[asyncio.Task[None]] = set()
         """Those who ask the target, and those who grade; not those who write."""
         self._refusal: MeasurementError | None = None
-        """Why asking on is useless: the target does not take our key."""
+        """Why asking on is useless: the target does not take our key, or there is no such model."""
         self._recorder.asked = self._recorder.done
 
     async def run(self) -> None:
         """Asks and grades until every row is settled, or until the run is stopped.
 
-        Raises: ProviderError: the target refuses our key. What was answered before is kept, and the run can be continued.
+        Raises: ProviderError: the target refuses our key, or knows no such model or path. What was answered before is kept, and the run can be continued.
         """
         lanes = self._run.evaluation.lanes()
         giving_up = asyncio.create_task(self._give_up_when_stopped())
@@ -157,10 +161,19 @@ class Asking:
                 await asyncio.sleep(0)
                 continue
             outcome = await self._outcome(chunk.batch.records[place])
-            if isinstance(outcome, ProviderError) and outcome.kind is ErrorKind.TARGET_AUTH:
+            if isinstance(outcome, ProviderError) and self._refuses_all(outcome):
+                if outcome.status == 404:
+                    outcome.hint = "look at spec.target: base_url, which often ends in /v1, and model"
                 self._refusal = outcome
                 return
             self._arrive(_Arrival(chunk, place, outcome, fresh=True))
+
+    def _refuses_all(self, error: ProviderError) -> bool:
+        """Whether every other question would be refused alike: for our key, or for a model or path that was never there."""
+        if error.kind is ErrorKind.TARGET_AUTH:
+            return True
+        never_answered = not self._run.watch.total().requests and not self._run.recalled_answers
+        return error.status == 404 and self._target.identity["connector"] in _OF_A_MODEL and never_answered
 
     async def _outcome(self, record: Record) -> Answer | MeasurementError:
         assert record.provenance is not None
@@ -214,20 +227,25 @@ class Asking:
         failed = [each for each in members if isinstance(each.outcome, MeasurementError)]
         cancelled = [each for each in members if each.outcome is None]
         records = chunk.batch.records
+        parts: list[_Part] = []
         for each in answered:
             assert isinstance(each.outcome, Answer)
             records[each.place] = with_answer(records[each.place], each.outcome)
         if answered:
             batch = RecordBatch(chunk.batch.first_row, [records[each.place] for each in answered])
             graded = await self._graded(batch, lanes)
-            chunk.parts.append(([each.place for each in answered], graded.columns))
+            parts.append(([each.place for each in answered], graded.columns))
         if failed:
             errors = [each.outcome for each in failed if isinstance(each.outcome, MeasurementError)]
-            chunk.parts.append(([each.place for each in failed], failed_columns(self._job.panel, errors)))
+            parts.append(([each.place for each in failed], failed_columns(self._job.panel, errors)))
         if cancelled:
             reason = self._run.limits.reached or "the run was stopped"
             columns = cancelled_columns(self._job.panel, len(cancelled), reason)
-            chunk.parts.append(([each.place for each in cancelled], columns))
+            parts.append(([each.place for each in cancelled], columns))
+        chunk.parts += parts
+        for places, columns in parts:
+            self._recorder.note([records[place] for place in places], columns)
+        self._recorder.report()
         chunk.left -= len(members)
         if not chunk.left:
             await self._finish(chunk)
@@ -261,10 +279,13 @@ class Asking:
 
 def with_answer(record: Record, answer: Answer) -> Record:
     """The record with what the target said."""
+    usage = answer.usage
+    if answer.time_to_first_token_s is not None:
+        usage = msgspec.structs.replace(usage, time_to_first_token=answer.time_to_first_token_s)
     return msgspec.structs.replace(
         record,
         output=answer.output,
-        usage=answer.usage,
+        usage=usage,
         trajectory=answer.trajectory or record.trajectory,
         stop_reason=answer.stop_reason,
         notes=[*record.notes, *answer.notes],

@@ -28,7 +28,7 @@ def execute_run_now(job: RunJob) -> Executed:
             for graded in evaluation.grade_now(execution.recorded_batches()):
                 with chunk_span(graded):
                     execution.keep(graded)
-            return execution.ended(recorder.finish([] if recorder.cut_short else evaluation.finish_now()))
+            return execution.ended([] if recorder.cut_short else evaluation.finish_now())
     return asyncio.run(execute_run(job))
 
 
@@ -48,7 +48,7 @@ async def execute_run(job: RunJob) -> Executed:
             else:
                 await Asking(execution, job.target).run()
             whole = [] if recorder.cut_short else await evaluation.finish()
-            return execution.ended(recorder.finish(whole))
+            return execution.ended(whole)
     finally:
         if job.target is not None:
             await job.target.close()

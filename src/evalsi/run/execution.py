@@ -18,7 +18,6 @@ from evalsi.engine.columns import ERROR, EvaluatorColumns
 from evalsi.engine.evaluate import Evaluation, GradedBatch, RecordBatch
 from evalsi.engine.summary import SummaryBuilder
 from evalsi.results.check_cluster_key import check_cluster_key
-from evalsi.results.graded_run import GradedRun
 from evalsi.results.portions import Pace, portions, stored_beginning
 from evalsi.results.recorder import RunRecorder, Work, total_usage
 from evalsi.results.segment_spend import SegmentSpend
@@ -90,7 +89,13 @@ class Execution:
         self.limits = limits
         self.watch = limits.watch
         plan = job.plan.of_trials() if job.trials > 1 else job.plan
-        self.recorder = RunRecorder(self._work(facts), SummaryBuilder(job.panel.evaluators, plan))
+        # Where a target is asked, rows wait for the slowest of their chunk, and who watches a slow one wants to see more.
+        watched = job.target is not None and job.on_progress is not None
+        self.recorder = RunRecorder(
+            self._work(facts),
+            SummaryBuilder(job.panel.evaluators, plan),
+            ahead=SummaryBuilder(job.panel.evaluators, plan) if watched else None,
+        )
         self.watch.add_time_before(self.recorder.worked_before_s)
         self.recalled_answers = 0
         """Answers of earlier tries to rows that they had not stored: they are graded, and not asked for again."""
@@ -167,10 +172,11 @@ class Execution:
         self.recorder.keep(graded)
         self.pace.learn(len(graded.records), graded.computed_s)
 
-    def ended(self, run: GradedRun) -> Executed:
-        """Decides the gates of a run that was finished. One that was stopped is not judged by its first part."""
+    def ended(self, whole: list[EvaluatorColumns]) -> Executed:
+        """Ends the run and decides its gates. One that somebody or its budget stopped is not judged by its first part."""
         job = self.job
-        if job.gates and not self.recorder.cut_short:
+        run = self.recorder.finish(whole, stopped_early=self.limits.reached or "")
+        if job.gates and not self.recorder.cut_short and self.limits.reached is None:
             from evalsi.run.gates.decide import decide_gates
 
             gates = decide_gates(job.gates, run, job.gate_plan, open_baseline=job.open_baseline)

@@ -85,6 +85,7 @@ def _answer_of(record: Record, columns: list[Any], row: int) -> Answer | Measure
             input_tokens=usage.input_tokens,
             output_tokens=usage.output_tokens,
             latency=usage.latency,
+            time_to_first_token=usage.time_to_first_token,
             cost_usd=0.0,
             cached=True,
             cached_cost_usd=usage.cost_usd,

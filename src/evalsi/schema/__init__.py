@@ -218,6 +218,7 @@ if TYPE_CHECKING:
         RejectedLine,
         ResultsFile,
         ResultsLayout,
+        SliceSummary,
         TrialAdvice,
     )
     from evalsi.schema.generated.reward_service import (
@@ -666,6 +667,7 @@ __all__ = [
     "SliceRow",
     "SliceRunsRequest",
     "SliceRunsResponse",
+    "SliceSummary",
     "Step",
     "StepType",
     "SubmitFeedbackRequest",
@@ -1001,6 +1003,7 @@ _HOME = {
     "SliceRow": "run_service",
     "SliceRunsRequest": "run_service",
     "SliceRunsResponse": "run_service",
+    "SliceSummary": "results",
     "Step": "record",
     "StepType": "record",
     "SubmitFeedbackRequest": "trace_service",

@@ -77,6 +77,10 @@ _MESSAGES: dict[str, tuple[tuple[str, int, str], ...]] = {
     "LogsRequest": (("resource_logs", 1, "*ResourceLogs"),),
     "ResourceLogs": (("resource", 1, "bytes"), ("scope_logs", 2, "*ScopeLogs"), ("schema_url", 3, "string")),
     "ScopeLogs": (("scope", 1, "bytes"), ("log_records", 2, "*LogRecord"), ("schema_url", 3, "string")),
+    # Log records as they came: most are left out, and one by one they take no more memory than their bytes.
+    "ReadLogsRequest": (("resource_logs", 1, "*ReadResourceLogs"),),
+    "ReadResourceLogs": (("resource", 1, "bytes"), ("scope_logs", 2, "*ReadScopeLogs")),
+    "ReadScopeLogs": (("scope", 1, "bytes"), ("log_records", 2, "*bytes")),
     "LogRecord": (
         ("time_unix_nano", 1, "fixed64"),
         ("severity_number", 2, "enum"),
@@ -127,6 +131,9 @@ class OtlpMessages(NamedTuple):
     """`ExportTraceServiceResponse`, and `ExportLogsServiceResponse`, in which rejected are log records."""
     LogsRequest: Any
     """`ExportLogsServiceRequest`."""
+    ReadLogsRequest: Any
+    """The same, in which every `LogRecord` is bytes."""
+    LogRecord: Any
     Status: Any
     """`google.rpc.Status`."""
     RetryInfo: Any

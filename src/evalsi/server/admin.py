@@ -39,8 +39,8 @@ def admin() -> None:
 def backup(file: Path, config: Path | None, data_dir: Path | None) -> None:
     """Write everything that a server keeps to FILE, while it runs.
 
-    FILE holds runs, datasets that were uploaded, keys (as digests), roles, projects and the audit log. It does not hold
-    caches, the settings, or files that lie below the folder of datasets.
+    FILE holds runs, traces, policies, failures, datasets that were uploaded, promoted cases, keys (as digests), roles,
+    projects and the audit log. It does not hold caches, the settings, or files that you put below the folder of datasets.
 
     \b
     evalsi admin backup evalsi-backup.zip
@@ -58,7 +58,8 @@ def restore(file: Path, config: Path | None, data_dir: Path | None) -> None:
     """Restore the backup FILE into an empty place: a folder without a store, or an empty PostgreSQL database.
 
     FILE is read to its end before anything is made, and may come from SQLite or PostgreSQL, whichever it goes into.
-    Runs that were being worked on go on when a server is started.
+    Runs that were being worked on go on when a server is started. A restore that was killed leaves no store, and the
+    same command does it again.
 
     \b
     evalsi admin restore evalsi-backup.zip --data-dir restored

@@ -1,7 +1,8 @@
 """`POST /get_reward`: OpenRLHF's remote reward protocol, for the one spec that `evalsi rewards serve` was started with.
 
 Its own module because it is no part of the schema: the trainer decides its form. The trainer sends no key, so it stands
-beside the gate, and is served by `evalsi rewards serve` alone.
+beside the gate, and is served by `evalsi rewards serve` alone; on loopback it answers to names of this machine alone, also
+where everything else asks for a key.
 """
 
 import msgspec
@@ -12,6 +13,7 @@ from evalsi.reward.openrlhf_protocol import OpenRlhfRequest, reply_of, rollouts_
 from evalsi.schema import RewardSpec
 from evalsi.server.exchange import ClientGoneError, Exchange, Receive, Scope, Send, while_there
 from evalsi.server.fault import Fault, fault_of
+from evalsi.server.own_pages import OwnPages
 from evalsi.server.rest import answer_fault
 from evalsi.server.services.reward_service import RewardService
 
@@ -20,10 +22,15 @@ _MOST_BYTES = 64 << 20
 
 
 class OpenRlhfRoute:
-    """An ASGI application for the one path."""
+    """An ASGI application for the one path.
 
-    def __init__(self, service: RewardService, spec: RewardSpec) -> None:
+    Args:
+        pages: Which web pages may ask it.
+    """
+
+    def __init__(self, service: RewardService, spec: RewardSpec, pages: OwnPages) -> None:
         self._service = service
+        self._pages = pages
         self._spec = spec
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -33,6 +40,7 @@ class OpenRlhfRoute:
             await answer_fault(exchange, fault, [("allow", "POST")])
             return
         try:
+            self._pages.check(exchange.method, scope["headers"])
             body = await while_there(exchange, self._answer(await exchange.body()))
         except ClientGoneError:
             return

@@ -1,15 +1,15 @@
 """The sandboxes and snapshots that a host has lent out, by name.
 
 Its own module because what is lent over a network must come back without the borrower's help. What always holds: a sandbox
-that nobody has called for its idle time is destroyed, one in which a command runs is not idle, there are never more than the
-host takes on, and names cannot be guessed.
+that nobody has called for its idle time is destroyed, one in which a command runs is not idle but is destroyed when that takes
+too long, there are never more than the host takes on, and names cannot be guessed.
 """
 
 import asyncio
 import contextlib
 import secrets
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from dataclasses import dataclass
 
 import msgspec
@@ -119,6 +119,17 @@ class SandboxLeases:
             lease.calls -= 1
             self._wait_for_idleness(lease)
 
+    @contextlib.contextmanager
+    def at_most(self, lease: Lease, longest_s: float) -> Generator[None]:
+        """Inside, the sandbox is destroyed after that time, whatever the call waits for: a caller that stops reading is
+        none that hangs up.
+        """
+        timer = asyncio.get_running_loop().call_later(longest_s, self._end, lease.name)
+        try:
+            yield
+        finally:
+            timer.cancel()
+
     async def destroy(self, name: str) -> None:
         """Destroying one that is gone is fine."""
         lease = self._leases.pop(name, None)
@@ -173,9 +184,9 @@ class SandboxLeases:
     def _wait_for_idleness(self, lease: Lease) -> None:
         if lease.calls == 0 and lease.name in self._leases:
             loop = asyncio.get_running_loop()
-            lease.timer = loop.call_later(lease.terms.idle_s, self._end_idle, lease.name)
+            lease.timer = loop.call_later(lease.terms.idle_s, self._end, lease.name)
 
-    def _end_idle(self, name: str) -> None:
+    def _end(self, name: str) -> None:
         task = asyncio.get_running_loop().create_task(self.destroy(name))
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)

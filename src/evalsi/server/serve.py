@@ -30,8 +30,7 @@ from evalsi.server.make_services import own_services
 from evalsi.server.measures import Measures
 from evalsi.server.one_port import App, OnePort
 from evalsi.server.otlp.grpc_export import MAIN_FETCHES, GrpcExport
-from evalsi.server.otlp.http_route import PATH as TRACES_PATH
-from evalsi.server.otlp.http_route import OtlpRoute
+from evalsi.server.otlp.http_route import SIGNALS, OtlpRoute
 from evalsi.server.otlp.listening import OtlpPlan, otlp_ports
 from evalsi.server.own_pages import OwnPages
 from evalsi.server.pages_when_asked import PagesWhenAsked
@@ -124,7 +123,7 @@ async def serving(
             shows_metrics=plan.shows_metrics,
             most_bytes=plan.most_bytes,
             mounts={**pages, **extras.mounts},
-            posts={} if otlp is None else {TRACES_PATH: OtlpRoute(door, otlp.receiver)},
+            posts={} if otlp is None else dict.fromkeys(SIGNALS, OtlpRoute(door, otlp.receiver)),
         )
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evalsi-")))
         names = PipeNames(folder)
@@ -132,7 +131,7 @@ async def serving(
             stack.callback(otlp.receiver.close)
             for address, otlp_port in await stack.enter_async_context(otlp_ports(otlp, door, tls, folder, OTLP_STOP_S)):
                 journal.note("info", "otlp", host=address, port=otlp_port)
-        others = [] if otlp is None else [GrpcExport(door, otlp.receiver, names, MAIN_FETCHES).handler()]
+        others = [] if otlp is None else GrpcExport(door, otlp.receiver, names, MAIN_FETCHES).handlers()
         grpc = GrpcService(
             door, served, lambda context: names.source_of(context.peer()), most_bytes=plan.most_bytes, others=others
         )

@@ -13,17 +13,20 @@ import uvloop
 from prometheus_client import CollectorRegistry
 
 from evalsi.schema import RewardSpec
+from evalsi.server.audit_measures import AuditMeasures
 from evalsi.server.journal import Journal
 from evalsi.server.late_service import LateService
 from evalsi.server.listen_address import listen_address
 from evalsi.server.make_services import reward_service, run_services, trace_services
 from evalsi.server.otlp.listening import OtlpPlan
 from evalsi.server.otlp.make_receiver import make_receiver
+from evalsi.server.own_pages import OwnPages
 from evalsi.server.policy_measures import PolicyMeasures
 from evalsi.server.run_measures import RunMeasures, SpentMeasures
 from evalsi.server.serve import Extras, Running, ServePlan, serve_until_told
 from evalsi.server.tls import Certificates
 from evalsi.settings import Settings
+from evalsi.settings.open_door import is_on_this_machine
 from evalsi.settings.server import ServerSettings
 from evalsi.wiring.judge_tokens import JudgeTokens
 from evalsi.wiring.run_serving import RunParts, opened_runs
@@ -73,7 +76,7 @@ class WholeServer:
     def _extras(self, parts: ServingParts, runs: RunParts, traces: TraceParts, watch: WatchParts) -> Extras:
         server, registry = self.server, CollectorRegistry(auto_describe=True)
         rewards = reward_service(parts, server, registry)
-        receiver = make_receiver(server, traces, parts.access.guard, registry)
+        receiver = make_receiver(server, traces, watch, parts.access.guard, registry)
         listens = [listen for listen in (server.otlp.http_listen, server.otlp.grpc_listen) if listen]
         judge_tokens = JudgeTokens(
             queue=runs.stores.queue, account=runs.accounts.add, clock=runs.clock, quota=runs.tokens
@@ -85,17 +88,26 @@ class WholeServer:
                 *trace_services(traces, watch, judge_tokens),
                 rewards,
             ],
-            mounts={} if self.reward is None else _rewards_of(rewards, self.reward),
+<<<<<<< HEAD
+            mounts={} if self.reward is None else _rewards_of(rewards, self.reward, server.listen),
             collectors=[registry, RunMeasures(runs), SpentMeasures(runs.accounts), PolicyMeasures(watch)],
+=======
+            mounts={} if self.reward is None else _rewards_of(rewards, self.reward),
+            collectors=[
+                *(registry, RunMeasures(runs), SpentMeasures(runs.accounts)),
+                *(PolicyMeasures(watch), AuditMeasures(runs.audit)),
+            ],
+>>>>>>> watch
             admit_judges=judge_tokens.admit,
             account=judge_tokens.add,
         )
 
 
-def _rewards_of(rewards: LateService, spec: RewardSpec) -> dict[str, Any]:
+def _rewards_of(rewards: LateService, spec: RewardSpec, listen: str) -> dict[str, Any]:
     from evalsi.server.openrlhf_route import PATH, OpenRlhfRoute
 
-    return {PATH: OpenRlhfRoute(rewards.load(), spec)}
+    pages = OwnPages(is_on_this_machine(listen))
+    return {PATH: OpenRlhfRoute(rewards.load(), spec, pages)}
 
 
 def _plan_of(server: ServerSettings) -> ServePlan:

@@ -50,7 +50,6 @@ LATER_INSIDE = {
     "metrics": frozenset({"listen"}),
     "rate_limits": frozenset({"api", "guardrails"}),
     "rbac": frozenset({"roles"}),
-    "sinks[].otel": frozenset({"audit"}),
     "storage": frozenset({"clickhouse"}),
     "sandbox": frozenset(
         {"firecracker", "pod", "rootfs", "read_only_paths", "work_dir", "launcher", "cgroup_cpus", "min_isolation"}
@@ -58,11 +57,6 @@ LATER_INSIDE = {
     ),
     "worker": frozenset({"command", "pools", "start_timeout"}),
 }
-INSTEAD = {
-    "sinks[].otel.audit": "remove it, and read the audit log with 'evalsi auth audit --format json' or "
-    "GET /v1alpha1/audit"
-}
-"""What to use in place of some of them."""
 _LARGEST_FILE = 1 << 20
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
@@ -116,6 +110,7 @@ def placed_server_settings(path: Path) -> ServerSettings:
         tls = TlsSettings(cert_file=str(folder / auth.tls.cert_file), key_file=str(folder / auth.tls.key_file))
         auth = msgspec.structs.replace(auth, tls=tls)
     datasets = str(folder / server.datasets_dir) if server.datasets_dir else ""
+    mappings = [str(folder / name) for name in server.traces.mappings]
     service = _placed(server.worker.sandbox_service, folder, "ca_file", "cert_file", "key_file")
     sandbox = _placed(server.sandbox, folder, "image_key", "packages_dir", "bwrap_path", "cache_dir", "cgroup")
     machines = _placed(server.sandbox.firecracker, folder, "binary", "kernel")
@@ -126,6 +121,7 @@ def placed_server_settings(path: Path) -> ServerSettings:
         auth=auth,
         worker=msgspec.structs.replace(server.worker, sandbox_service=service),
         sandbox=msgspec.structs.replace(sandbox, firecracker=machines),
+        traces=msgspec.structs.replace(server.traces, mappings=mappings),
     )
 
 
@@ -236,7 +232,7 @@ class _Reader:
     def _unknown(self, path: str, key: str, here: str, known: list[str]) -> None:
         if key in (LATER if not path else LATER_INSIDE.get(_PLACE.sub("[]", path), ())):
             message = f"{here} belongs to a part that this version does not serve"
-            hint = INSTEAD.get(_PLACE.sub("[]", here), "remove it")
+            hint = "remove it"
         else:
             message, hint = f"unknown key {here}", suggestion(key, known)
         self._tree.add(here, message, hint=hint, at_key=True)

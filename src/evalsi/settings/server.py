@@ -207,6 +207,8 @@ class OtelSinkSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Headers: name of the header, and name of the environment variable with its value."""
     service_name: str = "evalsi"
     """What the events call their sender."""
+    audit: bool = False
+    """Whether the audit log goes there too, each entry as an `evalsi.audit` event; with `projects`, that of these projects."""
     trace_feedback: bool = False
     """Whether scores of every policy go there, and not only of those that name it."""
 
@@ -535,6 +537,8 @@ class TraceSettings(msgspec.Struct, frozen=True, kw_only=True):
     project_retention: dict[str, Duration] = {}
     """The same for projects by name, in place of it."""
     redaction: RedactionSettings = RedactionSettings()
+    mappings: list[str] = []
+    """Files with mappings of your own, in JSON, that spans are read by before those that are shipped."""
 
 
 class RateSettings(msgspec.Struct, frozen=True, kw_only=True):

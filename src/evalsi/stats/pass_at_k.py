@@ -4,12 +4,13 @@ Its own module because both are easily confused with their biased plug-in forms 
 project never reports. What always holds: errored and skipped trials are not among the n; k above n has no value.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
 from typing import Literal
 
+from evalsi.stats.cluster import ClusterTotals, cluster_robust_t
 from evalsi.stats.interval import Estimate
 from evalsi.stats.mean import mean_estimate
 from evalsi.stats.proportion import proportion_estimate
@@ -60,13 +61,20 @@ class PassRate:
 
 
 def pass_rate(
-    trials: Sequence[tuple[int, int]], k: int, kind: Literal["any", "all"] = "any", level: float = 0.95
+    trials: Sequence[tuple[int, int]],
+    k: int,
+    kind: Literal["any", "all"] = "any",
+    level: float = 0.95,
+    *,
+    clusters: Sequence[Hashable] | None = None,
 ) -> PassRate:
     """Mean over records of pass@k (`any`) or pass^k (`all`), with an interval over records.
 
     Args:
         trials: (scored trials, passed trials) of each record.
         k: trials looked at.
+        clusters: a label for each record, where records of one group are not independent; the interval is then that of
+            `cluster_robust_t`.
     Returns: the estimate, with Student's t interval over records cut to [0, 1]. Where every record has exactly k
         trials its value is 0 or 1, and the interval is Wilson's. Trials of one record are never counted as
         independent. No value when no record has k scored trials.
@@ -74,11 +82,15 @@ def pass_rate(
     Source: as `pass_at_k`, `pass_hat_k`; the record as the unit, Miller (2024), arXiv:2411.00640.
     """
     of_record = pass_at_k if kind == "any" else pass_hat_k
-    values = [value for n, passed in trials if (value := of_record(n, passed, k)) is not None]
+    of_records = [of_record(n, passed, k) for n, passed in trials]
+    values = [value for value in of_records if value is not None]
     short = len(trials) - len(values)
     if not values:
         reason = f"no record has {k} scored trials" if trials else "nothing was scored"
         return PassRate(k, Estimate(None, 0, reason=reason), short)
+    if clusters is not None:
+        groups = [group for value, group in zip(of_records, clusters, strict=True) if value is not None]
+        return PassRate(k, cluster_robust_t(ClusterTotals.of(values, groups), level, (0.0, 1.0)), short)
     if all(n <= k for n, _ in trials):
         return PassRate(k, proportion_estimate(round(sum(values)), len(values), level), short)
     return PassRate(k, mean_estimate(values, level, (0.0, 1.0)), short)

@@ -198,6 +198,15 @@ class PolicyStoreSuite:
         assert policies.marked("default", "answers", ["a", "b"]) == {"b": "evaluated"}
         assert policies.counts("default", "answers")["evaluated"] == 2
 
+    def test_a_task_about_what_is_forgotten_settles_nothing(self, policies: PolicyStore) -> None:
+        queued = [TaskKey("answers", name) for name in ("a", "b")]
+        settle(policies, mark("a", stage="sampled"), mark("b", stage="sampled"), queued=queued)
+        tasks = policies.claim_tasks(now_ms=NOON_MS, limit=9, lease_ms=60_000)
+        policies.forget("default", ["a"])
+        settle(policies, mark("a"), mark("b"), done=tasks)
+        assert policies.marked("default", "answers", ["a", "b"]) == {"b": "evaluated"}
+        assert policies.waiting("default", "answers") == 0
+
     def test_minutes_become_hours_that_take_what_comes_late(self, policies: PolicyStore) -> None:
         settle(policies, *(mark(str(number), at_ms=NOON_MS - HOUR_MS + number * MINUTE_MS) for number in range(60)))
         assert policies.tidy(FOLDING, minutes_until_ms=NOON_MS, marks_until_ms=0, limit=1_000) == 60

@@ -13,6 +13,15 @@ import msgspec
 
 from evalsi.core.errors import InvalidDataError
 from evalsi.core.lone_surrogates import without_surrogates
+from evalsi.traces.log_event import (
+    MESSAGE_EVENTS,
+    MOST_RECORDS,
+    DecodedEvents,
+    LogEvent,
+    is_kept,
+    named_event,
+    span_of_event,
+)
 from evalsi.traces.span import DecodedSpans, RejectedSpan, Span, SpanEvent
 
 _TRACE_ID = re.compile(r"[0-9a-f]{32}")
@@ -30,10 +39,65 @@ class _BadSpanError(ValueError):
 
 
 def decode_otlp_json(body: bytes) -> DecodedSpans:
-    """The spans of an `ExportTraceServiceRequest` (or `TracesData`) in OTLP's JSON.
+    """The spans of an `ExportTraceServiceRequest` (or `TracesData`) in OTLP's JSON. Where logs are beside them, as in files,
+    what models heard and said by events is among them.
 
     Raises: InvalidDataError: the body is no JSON object, or its lists are none.
     """
+    return spans_of_request(_read(body))
+
+
+def decode_otlp_logs_json(body: bytes, most: int = MOST_RECORDS) -> DecodedEvents:
+    """The events of an `ExportLogsServiceRequest` in OTLP's JSON.
+
+    Args:
+        most: Records that are looked at; further ones are left out.
+
+    Raises: as `decode_otlp_json`.
+    """
+    request = _read(body)
+    if not isinstance(request, dict):
+        raise InvalidDataError("no OTLP JSON: an object with resourceLogs is expected")
+    return _events_of_request(cast("dict[str, Any]", request), most)
+
+
+def _events_of_request(request: dict[str, Any], most: int) -> DecodedEvents:
+    events: list[LogEvent] = []
+    left_out = 0
+    items = _raw_items(request, "resourceLogs", ("scopeLogs",), "logRecords")
+    for number, (_, raw, origin) in enumerate(items):
+        event = _log_event(raw, origin) if number < most else None
+        if event is not None and is_kept(event):
+            events.append(event)
+        else:
+            left_out += 1
+    return DecodedEvents(events=events, left_out=left_out)
+
+
+def _log_event(raw: Any, origin: "_Origin") -> LogEvent | None:
+    """None where a field is not what it must be."""
+    if not isinstance(raw, dict):
+        return None
+    fields = cast("dict[str, Any]", raw)
+    attributes = _attributes(fields.get("attributes"))
+    said = _value(fields.get("body"), 0)
+    try:
+        return LogEvent(
+            name=named_event(_text(fields.get("eventName")), attributes),
+            trace_id=_optional(fields.get("traceId"), "traceId", _TRACE_ID),
+            span_id=_optional(fields.get("spanId"), "spanId", _SPAN_ID),
+            time_ns=_nanoseconds(fields.get("timeUnixNano"), "timeUnixNano")
+            or _nanoseconds(fields.get("observedTimeUnixNano"), "observedTimeUnixNano"),
+            attributes={**attributes, **cast("dict[str, Any]", said)} if isinstance(said, dict) else attributes,
+            resource=origin.resource,
+            scope_name=origin.scope_name,
+            scope_version=origin.scope_version,
+        )
+    except _BadSpanError:
+        return None
+
+
+def _read(body: bytes) -> Any:
     try:
         request = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -42,7 +106,7 @@ def decode_otlp_json(body: bytes) -> DecodedSpans:
         raise InvalidDataError("no OTLP JSON: nested too deep") from None
     if b"\\ud" in body or b"\\uD" in body:
         request, _ = without_surrogates(request)
-    return spans_of_request(request)
+    return request
 
 
 def spans_of_request(request: Any) -> DecodedSpans:
@@ -51,13 +115,18 @@ def spans_of_request(request: Any) -> DecodedSpans:
         raise InvalidDataError("no OTLP JSON: an object with resourceSpans is expected")
     spans: list[Span] = []
     rejected: list[RejectedSpan] = []
-    for place, raw, origin in _raw_spans(cast("dict[str, Any]", request)):
+    # Senders before OTLP 0.15 call the scope an instrumentation library.
+    scopes = ("scopeSpans", "instrumentationLibrarySpans")
+    for place, raw, origin in _raw_items(cast("dict[str, Any]", request), "resourceSpans", scopes, "spans"):
         try:
             spans.append(_span(raw, origin))
         except _BadSpanError as fault:
             name: Any = cast("dict[str, Any]", raw).get("name") if isinstance(raw, dict) else None
             where = f"{place} ({name!r})" if isinstance(name, str) else place
             rejected.append(RejectedSpan(where=where, reason=str(fault)))
+    if "resourceLogs" in request:
+        said = _events_of_request(cast("dict[str, Any]", request), MOST_RECORDS).events
+        spans += [span_of_event(event) for event in said if event.name in MESSAGE_EVENTS]
     return DecodedSpans(spans=spans, rejected=rejected)
 
 
@@ -67,20 +136,21 @@ class _Origin(msgspec.Struct, frozen=True, gc=False):
     scope_version: str
 
 
-def _raw_spans(request: dict[str, Any]) -> Iterator[tuple[str, Any, _Origin]]:
-    for index, group in enumerate(_list(request.get("resourceSpans"), "resourceSpans")):
-        place = f"resourceSpans[{index}]"
+def _raw_items(
+    request: dict[str, Any], groups: str, scopes: tuple[str, ...], items: str
+) -> Iterator[tuple[str, Any, _Origin]]:
+    for index, group in enumerate(_list(request.get(groups), groups)):
+        place = f"{groups}[{index}]"
         fields = _object(group, place)
         resource = _attributes(_object(fields.get("resource"), f"{place}.resource").get("attributes"))
-        # Senders before OTLP 0.15 call the scope an instrumentation library.
-        key = "scopeSpans" if "scopeSpans" in fields else "instrumentationLibrarySpans"
+        key = next((each for each in scopes if each in fields), scopes[-1])
         for number, scoped in enumerate(_list(fields.get(key), f"{place}.{key}")):
             inner = f"{place}.{key}[{number}]"
             parts = _object(scoped, inner)
             scope = _object(parts.get("scope", parts.get("instrumentationLibrary")), f"{inner}.scope")
             origin = _Origin(resource, _text(scope.get("name")), _text(scope.get("version")))
-            for position, raw in enumerate(_list(parts.get("spans"), f"{inner}.spans")):
-                yield f"{inner}.spans[{position}]", raw, origin
+            for position, raw in enumerate(_list(parts.get(items), f"{inner}.{items}")):
+                yield f"{inner}.{items}[{position}]", raw, origin
 
 
 def _span(raw: Any, origin: _Origin) -> Span:
@@ -92,7 +162,7 @@ def _span(raw: Any, origin: _Origin) -> Span:
     return Span(
         trace_id=_identifier(fields.get("traceId"), "traceId", _TRACE_ID),
         span_id=_identifier(fields.get("spanId"), "spanId", _SPAN_ID),
-        parent_span_id=_parent(fields.get("parentSpanId")),
+        parent_span_id=_optional(fields.get("parentSpanId"), "parentSpanId", _SPAN_ID),
         name=_text(fields.get("name")),
         kind=_enum(fields.get("kind"), "SPAN_KIND_", _KINDS),
         start_ns=_nanoseconds(fields.get("startTimeUnixNano"), "startTimeUnixNano"),
@@ -129,10 +199,10 @@ def _identifier(value: Any, name: str, form: re.Pattern[str]) -> str:
     raise _BadSpanError(f"{name} is {digits} hexadecimal digits, not {shown}")
 
 
-def _parent(value: Any) -> str:
+def _optional(value: Any, name: str, form: re.Pattern[str]) -> str:
     if value is None or value == "" or (isinstance(value, str) and not value.strip("0")):
         return ""
-    return _identifier(value, "parentSpanId", _SPAN_ID)
+    return _identifier(value, name, form)
 
 
 def _nanoseconds(value: Any, name: str) -> int:

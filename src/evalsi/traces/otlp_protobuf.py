@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from evalsi.core.errors import InvalidDataError
 from evalsi.schema.otlp_wire import damage, otlp_messages
+from evalsi.traces.log_event import MOST_RECORDS, DecodedEvents, LogEvent, is_kept, named_event
 from evalsi.traces.span import DecodedSpans, RejectedSpan, Span, SpanEvent
 
 _MAX_VALUE_DEPTH = 40
@@ -51,6 +52,51 @@ def decode_otlp_protobuf(body: bytes) -> DecodedSpans:
     except damage():
         raise InvalidDataError("no OTLP in protobuf: the bytes are damaged or end early") from None
     return DecodedSpans(spans=spans, rejected=rejected)
+
+
+def decode_otlp_logs_protobuf(body: bytes, most: int = MOST_RECORDS) -> DecodedEvents:
+    """The events of an `ExportLogsServiceRequest` in protobuf.
+
+    Args:
+        most: Records that are looked at; further ones are left out.
+
+    Raises: InvalidDataError: the bytes are no such message.
+    """
+    events: list[LogEvent] = []
+    left_out = 0
+    messages = otlp_messages()
+    try:
+        for group in messages.ReadLogsRequest.FromString(body).resource_logs:
+            resource = attributes_of(messages.Resource.FromString(group.resource).attributes)
+            for scoped in group.scope_logs:
+                name, version = _scope(scoped.scope)
+                left_out += len(scoped.log_records)
+                for raw in scoped.log_records[: max(0, most)]:
+                    event = _log_event(messages.LogRecord.FromString(raw), resource, name, version)
+                    if is_kept(event):
+                        events.append(event)
+                        left_out -= 1
+                most -= len(scoped.log_records)
+    except damage():
+        raise InvalidDataError("no OTLP in protobuf: the bytes are damaged or end early") from None
+    return DecodedEvents(events=events, left_out=left_out)
+
+
+def _log_event(raw: Any, resource: Mapping[str, Any], scope_name: str, scope_version: str) -> LogEvent:
+    attributes = attributes_of(raw.attributes)
+    said = _value(raw.body, 0) if raw.HasField("body") else None
+    time_ns = raw.time_unix_nano or raw.observed_time_unix_nano
+    trace_id, span_id = raw.trace_id, raw.span_id
+    return LogEvent(
+        name=named_event(text_of_wire(raw.event_name), attributes),
+        trace_id=trace_id.hex() if len(trace_id) == 16 and trace_id != _NO_TRACE else "",
+        span_id=span_id.hex() if len(span_id) == 8 and span_id != _NO_SPAN else "",
+        time_ns=time_ns if time_ns < _MAX_NS else 0,
+        attributes={**attributes, **cast("dict[str, Any]", said)} if isinstance(said, dict) else attributes,
+        resource=resource,
+        scope_name=scope_name,
+        scope_version=scope_version,
+    )
 
 
 def attributes_of(pairs: Iterable[Any]) -> dict[str, Any]:

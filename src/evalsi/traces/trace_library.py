@@ -25,6 +25,12 @@ class TraceLibrary(Protocol):
         """By its id, or the unique begin of one."""
         ...
 
+    def spans(self, trace_id: str) -> Sequence[Span]:
+        """What it was made of, by its id or the unique begin of one; of a server, as far as its steps hold it: without
+        their resources and events.
+        """
+        ...
+
     def follow(self, choice: TraceFilter, *, interval_s: float) -> Iterator[TraceSummary]:
         """Those of the choice that become complete from now on; it does not end."""
         ...

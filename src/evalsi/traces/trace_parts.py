@@ -6,7 +6,7 @@ changes nothing; a span that cannot be taken is counted under its reason and spo
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,9 @@ import msgspec
 
 from evalsi.core.errors import InvalidDataError
 from evalsi.ports.trace_store import TracePart
+from evalsi.schema import Feedback
 from evalsi.schema.otlp_wire import damage, otlp_messages
+from evalsi.traces.log_event import EVALUATION_EVENT, LogEvent, feedback_of
 from evalsi.traces.otlp_protobuf import attributes_of, text_of_wire, why_rejected
 from evalsi.traces.otlp_writing import resource_bytes
 from evalsi.traces.span import STATUS_ERROR
@@ -67,6 +69,8 @@ class ResourceParts:
     project: str
     """As the resource says; empty where it names none."""
     parts: list[TracePart]
+    judged: list[Feedback] = field(default_factory=list[Feedback])
+    """What events in the request say of traffic."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +135,7 @@ class _Split:
         self._label_bytes = resource_bytes({LABEL_PREFIX + key: value for key, value in labels.items()})
         self._origins: list[_Origin] = []
         self._projects: dict[str, dict[bytes, _Trace]] = {}
+        self._judged: dict[str, list[Feedback]] = {}
         self._services: dict[int, tuple[str, dict[str, str]]] = {}
         self._resources = 0
         self._taken = 0
@@ -144,14 +149,16 @@ class _Split:
             key.removeprefix(LABEL_PREFIX): _word(value) for key, value in said.items() if key.startswith(LABEL_PREFIX)
         }
         self._services[self._resources] = (_word(said.get("service.name")), {**own, **self._labels})
-        traces = self._projects.setdefault(_word(said.get(PROJECT_ATTRIBUTE)), {})
+        project = _word(said.get(PROJECT_ATTRIBUTE))
+        self._projects.setdefault(project, {})
         resource = group.resource + self._label_bytes
         for scoped in (*group.scope_spans, *group.library_spans):
             origin = _Origin(self._resources, resource, group.schema_url, scoped.scope, scoped.schema_url)
             self._origins.append(origin)
-            self._add_spans(scoped.spans, origin, traces)
+            self._add_spans(scoped.spans, origin, project)
 
-    def _add_spans(self, spans: Any, origin: _Origin, traces: dict[bytes, _Trace]) -> None:
+    def _add_spans(self, spans: Any, origin: _Origin, project: str) -> None:
+        traces = self._projects[project]
         read = otlp_messages().Span.FromString
         scope_number = len(self._origins) - 1
         most_of_trace, oldest_ns = self._limits.most_spans_of_trace, self._limits.oldest_ns
@@ -190,6 +197,8 @@ class _Split:
             self._taken += 1
             trace.spans.append((scope_number, raw if len(raw) <= _SMALL_SPAN_BYTES else self._cut(span, raw)))
             trace.span_ids.append(span_id)
+            if span.events:
+                self._judged.setdefault(project, []).extend(self._judged_in(span, origin))
             if 0 < start_ns < trace.start_ns:
                 trace.start_ns = start_ns
             if trace.end_ns < end_ns < _MOST_NS:
@@ -210,6 +219,23 @@ class _Split:
             if key.startswith(LABEL_PREFIX):
                 trace.labels[key.removeprefix(LABEL_PREFIX)] = _word(value)
 
+    def _judged_in(self, span: Any, origin: _Origin) -> Iterator[Feedback]:
+        """What events of a span say of its quality."""
+        service, _ = self._services[origin.resource_number]
+        for event in span.events:
+            if event.name == EVALUATION_EVENT:
+                told = LogEvent(
+                    name=EVALUATION_EVENT,
+                    trace_id=span.trace_id.hex(),
+                    span_id=span.span_id.hex(),
+                    time_ns=event.time_unix_nano if event.time_unix_nano < _MOST_NS else 0,
+                    attributes=attributes_of(event.attributes),
+                    resource={"service.name": service},
+                )
+                found = feedback_of(told)
+                if found is not None:
+                    yield found
+
     def _cut(self, span: Any, raw: bytes) -> bytes:
         """A span with its limits kept; as it came where it keeps them."""
         limits = self._limits
@@ -229,7 +255,9 @@ class _Split:
         return SplitRequest(
             resources=[
                 ResourceParts(
-                    project=project, parts=[self._part(trace_id, trace) for trace_id, trace in traces.items()]
+                    project=project,
+                    parts=[self._part(trace_id, trace) for trace_id, trace in traces.items()],
+                    judged=self._judged.get(project, []),
                 )
                 for project, traces in self._projects.items()
                 if traces

@@ -15,6 +15,7 @@ import msgspec
 
 from evalsi.judges.prices import PriceTable, shipped_prices
 from evalsi.schema import Step, StepType, Trajectory, Usage
+from evalsi.traces.log_event import EVENT_OF, with_their_events
 from evalsi.traces.same_tool_call import each_tool_call_once
 from evalsi.traces.source_reading import Mappers, SpanInTrace, first_value, matches, redacted, shipped_mappers
 from evalsi.traces.span import Span
@@ -59,11 +60,16 @@ def by_trace(spans: Iterable[Span]) -> dict[str, list[Span]]:
 
 
 def distinct(spans: Iterable[Span]) -> list[Span]:
-    """Each span once. Of several with the same id the one that ended last counts, then the one with more attributes."""
+    """Each span once, with the events that came apart from it. Of several with the same id the one that ended last counts,
+    then the one with more attributes.
+    """
     every = list(spans)
+    each = every if len({span.span_id for span in every}) == len(every) else _each_once(every)
+    return with_their_events(each) if any(EVENT_OF in span.attributes for span in each) else each
+
+
+def _each_once(every: Sequence[Span]) -> list[Span]:
     found: dict[str, Span] = {}
-    if len({span.span_id for span in every}) == len(every):  # as it nearly always is
-        return every
     for span in every:
         known = found.get(span.span_id)
         if known is None or (span.end_ns, len(span.attributes)) > (known.end_ns, len(known.attributes)):

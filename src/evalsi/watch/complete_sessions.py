@@ -80,7 +80,7 @@ async def _complete(tools: WatchTools, project: str, sessions: Sequence[DueSessi
         for (session, subject, mark), verdict in zip(taken, verdicts, strict=True):
             found[session.session_id].append(results_of(checked, subject, verdict, now))
             graded.append(evaluated(mark, checked, subject, verdict))
-        await promote_cases(tools.promote, checked, project, subjects, graded)
+        await promote_cases(tools.promote, tools.traces, checked, subjects, graded)
         marks += graded
         told = zip(subjects, verdicts, graded, strict=True)
         outgoing += outgoing_to(tools.sinks_of(checked), checked, told, tools.now_ms)

@@ -164,7 +164,7 @@ async def _grade(tools: WatchTools, project: str, traces: Sequence[_Opened], fou
         for (each, mark), verdict in zip(taken, verdicts, strict=True):
             each.results.append(results_of(checked, each.subject, verdict, now))
             graded.append(evaluated(mark, checked, each.subject, verdict))
-        await promote_cases(tools.promote, checked, project, subjects, graded)
+        await promote_cases(tools.promote, tools.traces, checked, subjects, graded)
         found.marks += graded
         told = zip(subjects, verdicts, graded, strict=True)
         found.outgoing += outgoing_to(tools.sinks_of(checked), checked, told, now_ms)

@@ -13,20 +13,15 @@ from dataclasses import dataclass, field
 
 from evalsi.ports.score_outbox import DeliveryOutcome, ScoreDelivery, ScoreOutbox
 from evalsi.ports.score_sink import OutgoingScores, ScoreSink, SinkReceipt
+from evalsi.watch.sink_rest import SinkRest
 from evalsi.watch.watch_tools import WatchTools
 
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 100
-FEWEST = 1
-"""Deliveries at once while a sink takes nothing, or less than it is given: one that it stumbles over every time is then
-alone, and the others arrive.
-"""
 SEND_S = 90.0
 """Seconds that one portion may take; the claims last longer, so nobody else has it meanwhile."""
 LEASE_S = SEND_S + 30.0
-FIRST_REST_S, LONGEST_REST_S = 1.0, 300.0
-"""How long a sink that takes nothing is left alone."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 5.0, 3600.0
 """How long a delivery waits whose trace the sink does not know."""
 GIVEN_UP_AFTER_S = 86_400.0
@@ -60,25 +55,26 @@ class SinkLane:
     plan: SinkPlan
     share: Callable[[], float] = random.random
     """From 0 to 1: which part of the second half of a pause is waited."""
-    _failures: int = field(default=0, init=False)
-    _limit: int = field(default=AT_ONCE, init=False)
-    _rests_until_s: float = field(default=0.0, init=False)
+    _rest: SinkRest = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._rest = SinkRest(self.tools.clock, AT_ONCE, self.share)
 
     async def step(self) -> int:
         """Takes what is due to the sink; how many deliveries that were. Raises: StoreError."""
-        if self.tools.clock.monotonic_s() < self._rests_until_s:
+        if self._rest.is_resting:
             return 0
         claimed = await asyncio.to_thread(
             self.outbox.claim_scores,
             self.plan.name,
             now_ms=self.tools.now_ms,
-            limit=self._limit,
+            limit=self._rest.limit,
             lease_ms=int(LEASE_S * 1000),
         )
         if not claimed:
             return 0
         claimed, receipts = await self._send_allowed(claimed)
-        self._rest(receipts)
+        self._rest.note(receipts)
         now_ms = self.tools.now_ms
         outcomes = [self._outcome(*each, now_ms) for each in zip(claimed, receipts, strict=True)]
         self._say(outcomes)
@@ -106,20 +102,6 @@ class SinkLane:
             state = "missing" if len(claimed) == 1 else "trouble"
             return [SinkReceipt(state, f"sending it failed: {type(error).__name__}")] * len(claimed)
 
-    def _rest(self, receipts: Sequence[SinkReceipt]) -> None:
-        """Leaves a sink alone that takes nothing, for longer each time."""
-        trouble = next((receipt for receipt in receipts if receipt.state == "trouble"), None)
-        if trouble is None:
-            self._failures = 0
-            self._limit = min(AT_ONCE, 2 * self._limit)
-            return
-        self._failures += 1
-        self._limit = max(FEWEST, self._limit // 2)
-        pause_s = self._pause_s(FIRST_REST_S, LONGEST_REST_S, self._failures - 1)
-        if trouble.after_s is not None:
-            pause_s = max(pause_s, min(trouble.after_s, LONGEST_PAUSE_S))
-        self._rests_until_s = self.tools.clock.monotonic_s() + pause_s
-
     def _outcome(self, delivery: ScoreDelivery, receipt: SinkReceipt, now_ms: int) -> DeliveryOutcome:
         if receipt.state == "taken":
             return DeliveryOutcome(delivery, is_taken=True)
@@ -130,14 +112,9 @@ class SinkLane:
         if receipt.state == "refused" or age_s >= patience_s:
             return DeliveryOutcome(delivery, error=receipt.error)
         if receipt.state == "trouble":
-            rest_s = max(0.0, self._rests_until_s - self.tools.clock.monotonic_s())
-            return DeliveryOutcome(delivery, again_ms=now_ms + int(rest_s * 1000), error=receipt.error)
-        pause_s = self._pause_s(FIRST_PAUSE_S, LONGEST_PAUSE_S, delivery.attempts)
+            return DeliveryOutcome(delivery, again_ms=now_ms + int(self._rest.left_s * 1000), error=receipt.error)
+        pause_s = self._rest.pause_s(FIRST_PAUSE_S, LONGEST_PAUSE_S, delivery.attempts)
         return DeliveryOutcome(delivery, again_ms=now_ms + int(pause_s * 1000), error=receipt.error)
-
-    def _pause_s(self, first_s: float, longest_s: float, doublings: int) -> float:
-        """Doubles each time; shortened by up to half, so that many do not come back at once."""
-        return min(longest_s, first_s * 2.0 ** min(doublings, 30)) * (0.5 + 0.5 * self.share())
 
     def _say(self, outcomes: Sequence[DeliveryOutcome]) -> None:
         lost = [each for each in outcomes if not each.is_taken]

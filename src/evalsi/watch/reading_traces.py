@@ -11,7 +11,7 @@ from evalsi.core.errors import UsageError
 from evalsi.ports.failure_store import FailureSource, FailureStore
 from evalsi.ports.policy_store import SESSION_PREFIX
 from evalsi.ports.trace_store import TraceStore
-from evalsi.schema import DeleteTracesRequest, GetTraceResponse, TraceFilter
+from evalsi.schema import DeleteTracesRequest, GetTraceResponse, TraceFilter, TraceSummary
 from evalsi.traces import Tracing
 from evalsi.traces.record_of_trace import record_of_trace
 from evalsi.traces.stored_spans import spans_of_bodies
@@ -42,16 +42,12 @@ def read_trace(store: TraceStore, tracing: Tracing, project: str, trace_id: str)
 
 
 def delete_traces(
-    store: TraceStore,
-    failures: FailureStore,
-    project: str,
-    request: DeleteTracesRequest,
-    forget: Forget = lambda _project, _subjects: None,
+    store: TraceStore, failures: FailureStore, project: str, request: DeleteTracesRequest, forget: Forget
 ) -> int:
     """Removes the traces that fulfil every condition of the request; how many there were.
 
     Failures made from those that are named, or are of the session or person that is named, go with them: they are copies
-    of what is to be forgotten. Those of traces that are merely old stay.
+    of what is to be forgotten. Those of traces that are merely old stay. A session that has no trace left is forgotten too.
 
     Args:
         forget: Lets policies forget what they found in these traces and sessions.
@@ -62,28 +58,49 @@ def delete_traces(
     names = [name.lower() for name in request.trace_ids]
     if not names and choice == TraceFilter():
         raise UsageError("nothing says what to remove", hint="give one of trace_ids, session_id, user_id, before")
+    if names:
+        whole = [name for name in names if len(name) == 32]
+        same = [msgspec.structs.replace(choice, trace_id_prefix=name) for name in whole]
+        found = (trace for each in same for trace in store.find([project], each, size=1).traces)
+    else:
+        found = _traces_of(store, project, choice)
+    chosen: list[str] = []
+    sessions: set[str] = set()
+    for trace in found:
+        chosen.append(trace.trace_id)
+        sessions.add(trace.session_id)
 
-    def fulfils(name: str) -> bool:
-        same = msgspec.structs.replace(choice, trace_id_prefix=name)
-        return len(name) == 32 and bool(store.find([project], same, size=1).traces)
+    def forget_copies() -> None:
+        if (names and chosen) or (not names and (choice.session_id or choice.user_id)):
+            source = FailureSource(
+                trace_ids=chosen if names else [],
+                session_id=choice.session_id,
+                user_id=choice.user_id,
+                before=choice.until,
+            )
+            failures.forget(project, source)
+        forget(project, chosen)
+        if choice.session_id:
+            forget(project, [SESSION_PREFIX + choice.session_id])
 
-    chosen = [name for name in names if fulfils(name)]
-    if chosen or (not names and (choice.session_id or choice.user_id)):
-        source = FailureSource(
-            trace_ids=chosen, session_id=choice.session_id, user_id=choice.user_id, before=choice.until
-        )
-        failures.forget(project, source)
-    forget(project, chosen if names else list(_names_of(store, project, choice)))
-    if choice.session_id:
-        forget(project, [SESSION_PREFIX + choice.session_id])
-    return store.delete(project, chosen if names else choice)
+    # Before, so that a death in between leaves nothing that cannot be found again; and after, when nothing can be added.
+    forget_copies()
+    deleted = store.delete(project, chosen if names else choice)
+    forget_copies()
+    gone = [
+        name
+        for name in sorted(sessions - {""})
+        if not store.find([project], TraceFilter(session_id=name), size=1).traces
+    ]
+    forget(project, [SESSION_PREFIX + name for name in gone])
+    return deleted
 
 
-def _names_of(store: TraceStore, project: str, choice: TraceFilter) -> Iterator[str]:
+def _traces_of(store: TraceStore, project: str, choice: TraceFilter) -> Iterator[TraceSummary]:
     token = ""
     while True:
         page = store.find([project], choice, size=_AT_ONCE, token=token)
-        yield from (trace.trace_id for trace in page.traces)
+        yield from page.traces
         token = page.next_token
         if not token:
             return

@@ -6,9 +6,12 @@ meanwhile are left to it, whose policies are to see them.
 
 import time
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from evalsi.core.clock import Clock, microseconds
+from evalsi.core.errors import NotFoundError
 from evalsi.ports.failure_store import FailureStore
+from evalsi.ports.policy_store import PolicyStore
 from evalsi.ports.trace_store import TraceStore, Waiting
 from evalsi.schema import DeleteTracesRequest, GetTraceResponse, TraceFilter, TraceSummary
 from evalsi.traces import Span, Tracing, by_trace
@@ -24,12 +27,23 @@ _LEASE_MS = 2000
 _AT_ONCE_SPANS = 5000
 
 
-class StoredTraces:
-    """The traces of one project in a store."""
+class CopiesOfTraces(NamedTuple):
+    """Who else keeps something of a trace."""
 
-    def __init__(self, store: TraceStore, failures: FailureStore, tracing: Tracing, clock: Clock, project: str) -> None:
+    failures: FailureStore
+    policies: PolicyStore
+
+
+class StoredTraces:
+    """The traces of one project in a store.
+
+    Args:
+        copies: Where parts of the traces are that go with them.
+    """
+
+    def __init__(self, store: TraceStore, copies: CopiesOfTraces, tracing: Tracing, clock: Clock, project: str) -> None:
         self._store = store
-        self._failures = failures
+        self._copies = copies
         self._tracing = tracing
         self._clock = clock
         self._project = project
@@ -49,6 +63,15 @@ class StoredTraces:
     def get(self, trace_id: str) -> GetTraceResponse:
         return read_trace(self._store, self._tracing, self._project, trace_id)
 
+    def spans(self, trace_id: str) -> Sequence[Span]:
+        name = trace_id.lower()
+        if len(name) != 32:
+            name = self._store.full_id(self._project, name)
+        found = spans_of_bodies(self._store.spans(self._project, name))
+        if not found:
+            raise NotFoundError(f"there is no trace {trace_id!r}", hint="'evalsi traces list' lists them")
+        return found
+
     def follow(self, choice: TraceFilter, *, interval_s: float) -> Iterator[TraceSummary]:
         mark = 0
         while True:
@@ -58,7 +81,7 @@ class StoredTraces:
                 time.sleep(interval_s)
 
     def delete(self, request: DeleteTracesRequest) -> int:
-        return delete_traces(self._store, self._failures, self._project, request)
+        return delete_traces(self._store, self._copies.failures, self._project, request, self._copies.policies.forget)
 
     def take(self, spans: Sequence[Span]) -> int:
         accepted = 0

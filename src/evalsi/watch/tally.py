@@ -134,6 +134,8 @@ class Tally(msgspec.Struct, array_like=True, omit_defaults=True):
         """The value that `share` of the values do not exceed, with a relative error of at most `ACCURACY`."""
         if self.n <= 0:
             return None
+        if self.n * self.squares - self.total * self.total <= _SAME * self.n * self.squares:
+            return self.total / self.n  # one value, again and again: it is known exactly
         wanted, seen = share * (self.n - 1), 0
         for number in sorted(self.bins):
             seen += self.bins[number]
@@ -145,6 +147,10 @@ class Tally(msgspec.Struct, array_like=True, omit_defaults=True):
 def alone(name: str) -> str:
     """How a value that belongs to no session is named as a cluster of its own."""
     return _ALONE + name
+
+
+_SAME = 1e-12
+"""What rounding leaves of the spread of equal values, as a part of their squares."""
 
 
 @lru_cache(1024)

@@ -1,5 +1,5 @@
 """The work on live traffic, until it is stopped: complete traces, grade what waits, end sessions, send messages, take scores
-to sinks, tidy up.
+and the audit log to sinks, tidy up.
 
 Its own module because these go on beside each other in one process, and none may hold up another. Several processes may do
 this over the same store: each takes what nobody else has.
@@ -17,6 +17,7 @@ from evalsi.ports.policy_store import PolicyTask
 from evalsi.ports.score_outbox import ScoreOutbox
 from evalsi.watch.complete_sessions import complete_sessions
 from evalsi.watch.complete_traces import complete_traces
+from evalsi.watch.deliver_audit import AuditLane
 from evalsi.watch.deliver_notices import deliver_notices
 from evalsi.watch.deliver_scores import SinkLane, SinkPlan, give_up_old
 from evalsi.watch.fold import WatchFolding
@@ -55,6 +56,7 @@ async def watch_traffic(
     *,
     outbox: ScoreOutbox,
     plans: Sequence[SinkPlan] = (),
+    audit: Sequence[AuditLane] = (),
     publish: Callable[[], int] = lambda: 0,
     pace: WatchPace | None = None,
     ends_after_s: float | None = None,
@@ -63,6 +65,7 @@ async def watch_traffic(
 
     Args:
         plans: The sinks that scores in the outbox are taken to.
+        audit: The ways of the audit log to the sinks that have it.
         publish: Makes versions of the datasets to which cases were added; how many. Called from a thread, now and then.
         ends_after_s: It also ends when for so long there was little to do; None: it does not.
     """
@@ -95,6 +98,7 @@ async def watch_traffic(
         (lambda: asyncio.to_thread(give_up_old, tools, outbox, plans), TIDY_S),
     ]
     steps += [(SinkLane(tools, outbox, plan).step, max(0.5, pace.poll_s)) for plan in plans]
+    steps += [(lane.step, max(0.5, pace.poll_s)) for lane in audit]
     if tools.most_open:
         steps.append((hurry, IDLE_S))
     tasks = [asyncio.create_task(_repeat(step, idle_s)) for step, idle_s in steps]

@@ -60,7 +60,7 @@ async def _work(tools: WatchTools, tasks: Sequence[PolicyTask]) -> None:
         evaluated(_sampled(checked, subject), checked, subject, verdict)
         for subject, verdict in zip(subjects, verdicts, strict=True)
     ]
-    await promote_cases(tools.promote, checked, project, subjects, marks)
+    await promote_cases(tools.promote, tools.traces, checked, subjects, marks)
     await asyncio.to_thread(_write, tools, checked, subjects, verdicts, marks)
     outgoing = outgoing_to(tools.sinks_of(checked), checked, zip(subjects, verdicts, marks, strict=True), tools.now_ms)
     await _settle(tools, Settlement(project=project, marks=marks, done=tasks, outgoing=outgoing))

@@ -22,10 +22,12 @@ from evalsi.infra.promoted_files import PromotedFiles
 from evalsi.infra.run_workers import RunWorkers
 from evalsi.infra.store.access_store import SqlAccessStore
 from evalsi.infra.store.answer_store import SqlAnswerStore
+from evalsi.infra.store.audit_outbox import SqlAuditOutbox
 from evalsi.infra.store.database import StoreOptions
 from evalsi.infra.store.project_stores import SqlProjectStores
 from evalsi.ports.access_store import AccessStore
 from evalsi.ports.answer_store import KEPT
+from evalsi.ports.audit_outbox import AuditOutbox
 from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_queue import QueueLimits, TokenQuota
 from evalsi.ports.run_store import RunQuery
@@ -54,6 +56,8 @@ class RunParts:
     stores: ProjectStores
     datasets: Path
     """The root of datasets."""
+    audit: AuditOutbox
+    """How far sinks have the audit log."""
     add_cases: Callable[[str, str, Sequence[Record]], int]
     """Adds records to a dataset of a project below that root, those that are not in it; gives their number."""
     clock: Clock
@@ -132,6 +136,7 @@ def opened_run_stores(server: ServerSettings, settings: Settings) -> Generator[R
     try:
         yield RunParts(
             stores=stores,
+            audit=SqlAuditOutbox(stores.database),
             datasets=datasets,
             add_cases=PromotedFiles(datasets).add,
             clock=SystemClock(),

@@ -194,7 +194,11 @@ def _execute(
             version_path=stores.datasets(claim.project).path_of,
             version_sha256=lambda ref: stores.datasets(claim.project).version(ref.name, ref.version or "latest").sha256,
             traces=lambda source: records_of_traces(
-                order.store, claim.project, source, datetime.fromisoformat(store.run(claim.run_id).created_at)
+                order.store,
+                claim.project,
+                source,
+                datetime.fromisoformat(store.run(claim.run_id).created_at),
+                order.server.traces.mappings,
             ),
         ),
         on_progress=lease.note,
@@ -234,7 +238,7 @@ def document_of(manifest: RunManifest) -> EvalRun:
 def _ending(executed: Executed, lease: "_Lease") -> tuple[str, str]:
     """How a run ended, and why it failed; no word for one that goes back in line."""
     if not executed.interrupted:
-        return "done", ""
+        return ("failed", executed.budget_reached) if executed.budget_reached else ("done", "")
     if lease.cancelled:
         return "cancelled", ""
     why = executed.budget_reached or lease.used_up

@@ -11,6 +11,7 @@ from evalsi.core.clock import Clock
 from evalsi.infra.sinks.endpoint import SinkEndpoint
 from evalsi.infra.sinks.langfuse_sink import LangfuseSink
 from evalsi.infra.sinks.mlflow_sink import MlflowSink
+from evalsi.infra.sinks.otel_audit_sink import OtelAuditSink
 from evalsi.infra.sinks.otel_sink import OtelSink
 from evalsi.infra.sinks.phoenix_sink import PhoenixSink
 from evalsi.infra.sinks.webhook_sink import WebhookSink
@@ -19,6 +20,7 @@ from evalsi.settings import Settings
 from evalsi.settings.server import ServerSettings, SinkSettings
 from evalsi.settings.server_rights import fence_of
 from evalsi.settings.server_sinks import sink_address, sink_name, sinks_for, takes_all
+from evalsi.watch.deliver_audit import AuditPlan
 from evalsi.watch.deliver_scores import SinkPlan
 from evalsi.watch.outgoing_scores import SinksOf
 from evalsi.watch.policy import CheckedPolicy
@@ -52,11 +54,39 @@ def sink_plans(server: ServerSettings, settings: Settings, clock: Clock) -> list
     ]
 
 
-def _sink(sink: SinkSettings, server: ServerSettings, settings: Settings, clock: Clock) -> ScoreSink:
-    fence, address = fence_of(server), sink_address(sink)
+def audit_plans(server: ServerSettings, settings: Settings) -> list[AuditPlan]:
+    """Every sink that the audit log is taken to, over connections of its own."""
+    plans: list[AuditPlan] = []
+    for each in server.sinks:
+        if each.otel is None or not each.otel.audit:
+            continue
+        made = _endpoint(each, server, settings, _from_variables(each.otel.headers_env, settings))
+        sink = OtelAuditSink(endpoint=made, service_name=each.otel.service_name)
+        plans.append(AuditPlan(name=sink_name(each), sink=sink, projects=frozenset(each.projects)))
+    return plans
 
-    def endpoint(headers: Headers) -> SinkEndpoint:
-        return SinkEndpoint(url=address, headers=headers, fence=fence, proxy=settings.proxy_for(address))
+
+def _endpoint(
+    sink: SinkSettings,
+    server: ServerSettings,
+    settings: Settings,
+    headers: Headers,
+    *,
+    may_answer_pages: bool = False,
+) -> SinkEndpoint:
+    address = sink_address(sink)
+    return SinkEndpoint(
+        url=address,
+        headers=headers,
+        fence=fence_of(server),
+        proxy=settings.proxy_for(address),
+        may_answer_pages=may_answer_pages,
+    )
+
+
+def _sink(sink: SinkSettings, server: ServerSettings, settings: Settings, clock: Clock) -> ScoreSink:
+    def endpoint(headers: Headers, *, may_answer_pages: bool = False) -> SinkEndpoint:
+        return _endpoint(sink, server, settings, headers, may_answer_pages=may_answer_pages)
 
     if sink.otel is not None:
         made = endpoint(_from_variables(sink.otel.headers_env, settings))
@@ -74,7 +104,7 @@ def _sink(sink: SinkSettings, server: ServerSettings, settings: Settings, clock:
     part = sink.webhook
     assert part is not None
     return WebhookSink(
-        endpoint=endpoint(_from_variables(part.headers_env, settings)),
+        endpoint=endpoint(_from_variables(part.headers_env, settings), may_answer_pages=True),
         secret=lambda: settings.secret(part.secret_env) if part.secret_env else "",
         clock=clock,
     )

@@ -35,9 +35,12 @@ def trace_library(
             yield ServerTraces(client, server)
         return
     from evalsi.core.clock import SystemClock
-    from evalsi.infra.store.open_stores import open_failure_store, open_trace_store
-    from evalsi.watch.stored_traces import StoredTraces
+    from evalsi.infra.store.open_stores import open_failure_store, open_policy_store, open_trace_store
+    from evalsi.watch.stored_traces import CopiesOfTraces, StoredTraces
 
     address = str(settings.database)
     with closing(open_trace_store(address, create=create)) as store, closing(open_failure_store(address)) as failures:
-        yield StoredTraces(store, failures, tracing or default_tracing(), SystemClock(), LOCAL_PROJECT)
+        policies = open_policy_store(address)
+        with closing(policies.database):
+            copies = CopiesOfTraces(failures, policies)
+            yield StoredTraces(store, copies, tracing or default_tracing(), SystemClock(), LOCAL_PROJECT)

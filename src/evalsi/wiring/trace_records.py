@@ -1,6 +1,6 @@
 """Traces as the records of a run: `dataset: {traces: …}` of a run specification."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import datetime, timedelta
 from itertools import islice
@@ -9,18 +9,21 @@ import msgspec
 
 from evalsi.infra.store.open_stores import open_trace_store
 from evalsi.schema import DatasetSource, Record, TraceFilter, TraceQuery
-from evalsi.traces import default_tracing
 from evalsi.traces.record_of_trace import record_of_trace
 from evalsi.traces.stored_spans import spans_of_bodies
+from evalsi.wiring.span_mappings import tracing_with
 
 
-def records_of_traces(address: str, project: str, source: DatasetSource, until: datetime) -> Iterator[Record]:
+def records_of_traces(
+    address: str, project: str, source: DatasetSource, until: datetime, mappings: Sequence[str] = ()
+) -> Iterator[Record]:
     """The complete traces of the query, the newest first, with their scores in the metadata.
 
     Args:
         address: Of the database of runs, beside which traces are.
         source: The whole source; its `traces` is the query.
         until: Traces begun from then on are left out, so that a run that is continued meets the same ones again.
+        mappings: Files with mappings of the operator's own.
 
     Raises: NotFoundError: there are no traces at the address. StoreError: they cannot be read.
     """
@@ -32,7 +35,7 @@ def records_of_traces(address: str, project: str, source: DatasetSource, until: 
         since=until - timedelta(seconds=query.lookback) if query.lookback is not None else None,
         until=until,
     )
-    tracing = default_tracing()
+    tracing = tracing_with(mappings)
     # A condition or a draw chooses among them all.
     most = None if source.where or source.sample or query.filter else source.limit or None
     with closing(open_trace_store(address, create=False)) as store:

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -37,13 +37,15 @@ class TraceParts:
     store: TraceStore
     failures: FailureStore
     clock: Clock
+    mappings: Sequence[str] = ()
+    """Files with mappings of the operator's own."""
 
     @property
     def tracing(self) -> "Tracing":
         """How spans are read. Loaded by who reads them: a receiver keeps them as they come."""
-        from evalsi.traces import default_tracing
+        from evalsi.wiring.span_mappings import tracing_with
 
-        return default_tracing()
+        return tracing_with(self.mappings)
 
     def is_behind(self, now_ms: int) -> bool:
         """Whether traces wait to be completed, many of them and for long. Raises: StoreError."""
@@ -89,11 +91,17 @@ def expiring(parts: TraceParts, plan: TraceSettings) -> Generator[None]:
 
 @contextmanager
 def opened_traces(server: ServerSettings, settings: Settings) -> Generator[TraceParts]:
-    """Opens the store of traces; leaving writes what waits. Raises: StoreError: it cannot be opened."""
+    """Opens the store of traces; leaving writes what waits.
+
+    Raises: StoreError: it cannot be opened. As `tracing_with`: a mapping cannot be used.
+    """
     options = StoreOptions(synchronous=server.storage.sqlite.synchronous)
     address = store_address(server, settings)
     with (
         closing(open_trace_store(address, options)) as store,
         closing(open_failure_store(address, options)) as failures,
     ):
-        yield TraceParts(store=store, failures=failures, clock=SystemClock())
+        parts = TraceParts(store=store, failures=failures, clock=SystemClock(), mappings=server.traces.mappings)
+        if parts.mappings:
+            assert parts.tracing  # what is wrong with them is said before anything is served
+        yield parts

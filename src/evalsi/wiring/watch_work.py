@@ -14,6 +14,7 @@ from evalsi.engine.make_panel import bind_all
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext
 from evalsi.infra.promoted_files import PromotedFiles
+from evalsi.infra.store.audit_outbox import SqlAuditOutbox
 from evalsi.infra.store.open_stores import open_policy_store, open_trace_store
 from evalsi.infra.store.score_outbox import SqlScoreOutbox
 from evalsi.infra.webhooks import WebhookSender
@@ -30,8 +31,8 @@ from evalsi.settings import Settings
 from evalsi.settings.redaction_rules import presidio_options
 from evalsi.settings.server import ServerSettings
 from evalsi.settings.server_rights import environment_of, fence_of, rights_of
-from evalsi.traces import default_tracing
 from evalsi.watch.cascade import ReadyPolicy
+from evalsi.watch.deliver_audit import AuditLane
 from evalsi.watch.policy import CheckedPolicy, KnownNames
 from evalsi.watch.policy_book import ArmedPolicy, PolicyBook
 from evalsi.watch.redaction import redactor_of
@@ -42,7 +43,8 @@ from evalsi.wiring.judge_tokens import JudgeTokens
 from evalsi.wiring.judging import judge_choice, make_judge
 from evalsi.wiring.lending import lent_sandbox
 from evalsi.wiring.run_order import opened_stores
-from evalsi.wiring.sinks import sink_plans, sinks_of
+from evalsi.wiring.sinks import audit_plans, sink_plans, sinks_of
+from evalsi.wiring.span_mappings import tracing_with
 from evalsi.wiring.watching import WatchWorkerOrder
 
 OWNER_OF_CASES = "policies"
@@ -71,7 +73,7 @@ async def watch(
         traces=traces,
         policies=policies,
         book=PolicyBook(policies, armory.arm, KnownNames(presidio=presidio_options(server.traces.redaction.presidio))),
-        tracing=default_tracing(),
+        tracing=tracing_with(server.traces.mappings),
         clock=clock,
         promote=cases.add,
         sinks_of=sinks_of(server),
@@ -91,7 +93,8 @@ async def watch(
         clock=clock,
         proxy=settings.proxy_for,
     )
-    plans = sink_plans(server, settings, clock)
+    plans, audit = sink_plans(server, settings, clock), audit_plans(server, settings)
+    entries = SqlAuditOutbox(stores.database)
     try:
         await watch_traffic(
             tools,
@@ -99,12 +102,13 @@ async def watch(
             stopped,
             outbox=SqlScoreOutbox(policies.database),
             plans=plans,
+            audit=[AuditLane(entries, plan, clock) for plan in audit],
             publish=lambda: publish_cases(cases, stores),
             ends_after_s=ends_after_s,
         )
     finally:
         await armory.close()
-        for plan in plans:
+        for plan in (*plans, *audit):
             await plan.sink.close()
         traces.close()
         policies.database.close()

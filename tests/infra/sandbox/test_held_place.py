@@ -1,11 +1,14 @@
 """What one process holds no other removes, and what nobody holds goes as a whole."""
 
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from evalsi.infra.sandbox.held_place import hold_folder, hold_place, remove_remains, remove_unless_held
 from tests.thoroughness import repeats
@@ -83,6 +86,32 @@ def test_who_removes_while_others_use_never_takes_what_they_have(tmp_path: Path)
     assert removed > 0
     remove_unless_held(place)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_removed_while_it_is_found_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    made = os.mkdir
+
+    def mkdir(path: Path, mode: int = 0o777) -> None:
+        try:
+            made(path, mode)
+        except FileExistsError:
+            assert remove_unless_held(place)
+            raise
+
+    monkeypatch.setattr("os.mkdir", mkdir)
+    assert hold_folder(place).is_good()
+
+
+def test_what_is_no_folder_is_not_held_as_one(tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.write_text("x", encoding="utf-8")
+    with pytest.raises(NotADirectoryError):
+        hold_folder(place)
+    assert remove_unless_held(place)
 
 
 def test_a_hold_tells_that_somebody_who_asks_nobody_removed_the_place(tmp_path: Path) -> None:

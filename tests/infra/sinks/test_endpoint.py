@@ -44,6 +44,21 @@ def test_an_answer_says_whether_to_try_again(status: int, state: str) -> None:
     assert len(heard.heard) == 1
 
 
+@pytest.mark.parametrize(
+    "page", [b"<!doctype html><title>Sign in</title>", b"\n <html></html>", b"<?xml version='1.0'?>"]
+)
+def test_a_web_page_takes_nothing_whatever_its_status(page: bytes) -> None:
+    with receiver() as heard:
+        heard.answer = lambda _: Answer(200, {"Content-Type": "text/html"}, page)
+        found = asked(endpoint(heard.url)).receipt
+        own = asked(
+            SinkEndpoint(url=heard.url, fence=AddressFence(allow_urls=frozenset({heard.url})), may_answer_pages=True)
+        )
+    assert found.state == "trouble"
+    assert "web page" in found.error
+    assert own.receipt == TAKEN
+
+
 def test_a_credential_that_is_missing_is_told_by_its_name_and_used_once_it_is_there() -> None:
     values: dict[str, str] = {}
 

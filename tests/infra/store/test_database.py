@@ -22,7 +22,7 @@ from evalsi.testing.run_store_suite import a_manifest, a_run, a_segment, end
 
 NEXT = len(MIGRATIONS) + 1
 LATER = (*MIGRATIONS, Migration(NEXT, ("ALTER TABLE runs ADD COLUMN mood TEXT", "UPDATE runs SET mood = 'calm'")))
-RELEASED = {1: "593627cf", 2: "43f9e8d1", 3: "1e678872", 4: "fe920096", 5: "7958637d"}
+RELEASED = {1: "593627cf", 2: "43f9e8d1", 3: "1e678872", 4: "fe920096", 5: "7958637d", 6: "c352140c"}
 """Digest of each migration that is out in the world. Never edit a line here: add one."""
 
 
@@ -271,6 +271,23 @@ def test_a_store_that_cannot_be_written_can_still_be_read() -> None:
                 store.create(a_run("r2"), a_manifest())
             with pytest.raises(StoreError, match="cannot be written"):
                 store.delete("r1")
+
+
+def test_a_store_on_a_disk_without_any_room_can_still_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "evalsi.db"
+    store_with_a_run(path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        with closing(open_run_store(path)) as store:
+            found = (store.find("r1").status, list(store.segments("r1")))
+            with pytest.raises(StoreError, match="is full"):
+                store.create(a_run("r2"), a_manifest())
+        with pytest.raises(StoreError, match="is full"):
+            open_database(tmp_path / "new.db")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert found == ("succeeded", [a_segment(0)])
 
 
 def test_an_older_store_that_cannot_be_written_says_so() -> None:

@@ -14,6 +14,7 @@ from evalsi.core.errors import StoreError, StoreTooNewError, UsageError
 from evalsi.infra.objects import open_objects
 from evalsi.infra.store.access_store import SqlAccessStore
 from evalsi.infra.store.answer_store import SqlAnswerStore
+from evalsi.infra.store.audit_outbox import SqlAuditOutbox
 from evalsi.infra.store.database import StoreOptions, open_database
 from evalsi.infra.store.failure_store import SqlFailureStore
 from evalsi.infra.store.object_rows import ObjectRows
@@ -25,6 +26,7 @@ from evalsi.ports.answer_store import AnswerStore
 from evalsi.ports.object_store import ObjectStore
 from evalsi.testing.access_store_suite import AccessStoreSuite, OpenAccess
 from evalsi.testing.answer_store_suite import AnswerStoreSuite
+from evalsi.testing.audit_outbox_suite import AuditOutboxSuite, OpenAudit
 from evalsi.testing.failure_store_suite import FailureStoreSuite, OpenFailures
 from evalsi.testing.object_store_suite import ObjectStoreSuite
 from evalsi.testing.run_queue_suite import OpenStores, RunQueueSuite
@@ -66,6 +68,18 @@ class TestPostgresAccessStore(AccessStoreSuite):
     @pytest.fixture
     def open_access(self, address: str) -> OpenAccess:
         return lambda: SqlAccessStore(PostgresDatabase(address))
+
+
+class TestPostgresAuditOutbox(AuditOutboxSuite):
+    @pytest.fixture
+    def open_audit(self, address: str) -> Iterator[OpenAudit]:
+        with ExitStack() as stack:
+
+            def opened() -> tuple[SqlAccessStore, SqlAuditOutbox]:
+                database = stack.enter_context(closing(PostgresDatabase(address)))
+                return SqlAccessStore(database), SqlAuditOutbox(database)
+
+            yield opened
 
 
 class TestPostgresAnswers(AnswerStoreSuite):

@@ -122,6 +122,21 @@ def test_what_is_no_exported_run_is_refused_and_leaves_nothing_behind(
     assert target.runs() == []
 
 
+def test_an_entry_packed_as_no_exported_run_is_is_damage(tmp_path: Path) -> None:
+    export_run(a_store(), "r1", tmp_path / "run.zip")
+    wrong = tmp_path / "wrong.zip"
+    with zipfile.ZipFile(tmp_path / "run.zip") as before, zipfile.ZipFile(wrong, "w") as after:
+        for name in before.namelist():
+            after.writestr(name, before.read(name), zipfile.ZIP_LZMA)
+    with zipfile.ZipFile(wrong) as archive:
+        entry = archive.getinfo("run.json")
+    content = bytearray(wrong.read_bytes())
+    content[entry.header_offset + 60] ^= 0x5A
+    wrong.write_bytes(content)
+    with pytest.raises(InvalidDataError, match="packed by method 14"):
+        import_run(MemoryRunStore(), wrong, check_segment)
+
+
 def packed_with(**changes: Any) -> bytes:
     column = Column("m", changes.pop("kind", "number"), changes.pop("values", [0.5, 0.5]), changes.pop("objects", None))
     outcomes = bytearray(changes.pop("outcomes", b"\0\0"))

@@ -12,7 +12,7 @@ from evalsi.evaluators.api import Definition, EvalContext, evaluator, output
 from evalsi.evaluators.binding import BoundEvaluator
 from evalsi.results.graded_run import GradedRun
 from evalsi.results.stored_rows import GradedRows, encode_records
-from evalsi.schema import BoundRunEvaluator, EvaluatorManifest, Record, RunManifest, Usage
+from evalsi.schema import BoundRunEvaluator, EvaluatorManifest, Record, RunManifest, SummaryOptions, Usage
 
 ERROR, SKIPPED, CANCELLED = "ERROR", "SKIPPED", "CANCELLED"
 
@@ -42,6 +42,8 @@ class Made:
     values: dict[str, Sequence[Any]]
     ids: Sequence[str] = ()
     topics: Sequence[str] = ()
+    talks: Sequence[str] = ()
+    """What groups the rows."""
     usages: Sequence[Usage | None] = ()
     trials: int = 1
     target_usage: Usage | None = None
@@ -54,7 +56,7 @@ def graded(made: Made) -> GradedRun:
     records = [
         Record(
             id=made.ids[row] if made.ids else f"r{row}",
-            metadata={"topic": made.topics[row]} if made.topics else {},
+            metadata={name: values[row] for name, values in (("topic", made.topics), ("talk", made.talks)) if values},
             usage=made.usages[row] if made.usages else None,
         )
         for row in range(rows)
@@ -70,6 +72,7 @@ def graded(made: Made) -> GradedRun:
 
     manifest = RunManifest(
         trials=made.trials,
+        summary=SummaryOptions(cluster_by="metadata.talk") if made.talks else None,
         target_usage=made.target_usage,
         judge_usage=made.judge_usage,
         evaluators=[

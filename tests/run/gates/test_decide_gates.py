@@ -214,6 +214,22 @@ def test_trials_of_one_record_are_not_independent_in_a_slice() -> None:
     assert widths[0] > 1.5 * widths[1]
 
 
+def test_records_that_a_run_groups_are_not_independent_in_a_slice_nor_over_trials() -> None:
+    values = [True] * 12 + [False] * 12
+    talks = [f"c{number // 4}" for number in range(24)]
+    grouped = checks(*values, topics=["a"] * 24, talks=talks)
+    single = checks(*values, topics=["a"] * 24)
+    for gate in (
+        Gate(metric="check", slice={"metadata.topic": "a"}, min=0.5),
+        Gate(metric="check", stat=Stat.PASS_HAT_K, k=1, min=0.5),
+    ):
+        wide, narrow = decided(gate, grouped).ci, decided(gate, single).ci
+        assert wide is not None
+        assert narrow is not None
+        assert wide.method == "clustered-t"
+        assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)
+
+
 def usages(*pairs: tuple[float | None, float | None]) -> list[Usage | None]:
     return [Usage(latency=latency, cost_usd=cost) for latency, cost in pairs]
 

@@ -43,10 +43,14 @@ def body_of(*spans: Span) -> bytes:
 
 
 def post(
-    server: RunningServer, body: bytes, headers: dict[str, str] | None = None, key: str = ""
+    server: RunningServer,
+    body: bytes,
+    headers: dict[str, str] | None = None,
+    key: str = "",
+    path: str = "/v1/traces",
 ) -> tuple[int, dict[str, str], bytes]:
     more = {"authorization": f"Bearer {key}"} if key else {}
-    return server.request("POST", "/v1/traces", body, {**(headers or PROTOBUF), **more})
+    return server.request("POST", path, body, {**(headers or PROTOBUF), **more})
 
 
 def stored(server: RunningServer, trace_id: str, project: str = "", key: str = "") -> Any:

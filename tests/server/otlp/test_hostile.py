@@ -26,6 +26,24 @@ SOUND = body_of(*a_trace(5))
 EXPORT = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 
 
+def some_logs() -> bytes:
+    """A message, a judgement and a line of a log."""
+    messages = otlp_messages()
+    request = messages.LogsRequest()
+    records = request.resource_logs.add().scope_logs.add().log_records
+    at = {"trace_id": b"\1" * 16, "span_id": b"\2" * 8, "time_unix_nano": 1}
+    said = messages.KeyValueList(values=[messages.KeyValue(key="content")])
+    said.values[0].value.string_value = "hello"
+    records.add(event_name="gen_ai.user.message", **at).body.kvlist_value = said.SerializeToString()
+    judged = records.add(event_name="gen_ai.evaluation.result", **at)
+    judged.attributes.add(key="gen_ai.evaluation.score.value").value.double_value = 0.5
+    records.add().body.string_value = "started"
+    return request.SerializeToString()
+
+
+SOUND_LOGS = some_logs()
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
     with running_server(tmp_path_factory.mktemp("hostile")) as running:
@@ -74,11 +92,52 @@ _JSON_VALUES = st.recursive(
 @settings(max_examples=repeats(150, 3000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_body_gets_a_clear_status(server: RunningServer, sent: tuple[dict[str, str], bytes]) -> None:
     headers, body = sent
-    status, answered, content = post(server, body, headers)
+    gets_a_clear_status(server, headers, body, "/v1/traces")
+
+
+def gets_a_clear_status(server: RunningServer, headers: dict[str, str], body: bytes, path: str) -> None:
+    status, answered, content = post(server, body, headers, path=path)
     assert status in ANSWERS
     assert answered["content-type"] == headers["content-type"]
     if headers is JSON:
         json.loads(content)
+
+
+_JSON_LOGS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just("gen_ai.choice"),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                "resourceLogs scopeLogs logRecords resource attributes key value traceId spanId body eventName "
+                "timeUnixNano kvlistValue values".split()
+            ),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(
+    st.one_of(
+        st.tuples(st.just(PROTOBUF), st.binary(max_size=200)),
+        st.tuples(st.just(PROTOBUF), st.integers(0, len(SOUND_LOGS)).map(lambda at: SOUND_LOGS[:at])),
+        st.tuples(
+            st.just(PROTOBUF),
+            st.tuples(st.integers(0, len(SOUND_LOGS) - 1), st.integers(0, 255)).map(
+                lambda change: SOUND_LOGS[: change[0]] + bytes([change[1]]) + SOUND_LOGS[change[0] + 1 :]
+            ),
+        ),
+        st.tuples(st.just(JSON), st.binary(max_size=100)),
+        st.tuples(st.just(JSON), _JSON_LOGS.map(lambda value: json.dumps(value).encode())),
+    )
+)
+@settings(max_examples=repeats(150, 3000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_body_of_logs_gets_a_clear_status(server: RunningServer, sent: tuple[dict[str, str], bytes]) -> None:
+    headers, body = sent
+    gets_a_clear_status(server, headers, body, "/v1/logs")
 
 
 def test_the_server_is_well_after_all_that(server: RunningServer) -> None:
@@ -127,6 +186,34 @@ def monsters() -> dict[str, tuple[dict[str, str], bytes]]:
 def test_monsters_are_taken_or_refused_within_memory(server: RunningServer) -> None:
     for name, (headers, body) in monsters().items():
         assert post(server, body, headers)[0] in ANSWERS, name
+        assert resident_bytes(server.process.pid) < MOST_RESIDENT_BYTES, name
+    assert is_well(server)
+
+
+def log_monsters() -> dict[str, tuple[dict[str, str], bytes]]:
+    messages = otlp_messages()
+    empty = messages.ReadLogsRequest()
+    empty.resource_logs.add().scope_logs.add().log_records.extend([b""] * 3_000_000)
+    deep = '{"kvlistValue":{"values":[{"key":"content","value":' * 3_000
+    wide = messages.LogsRequest()
+    record = wide.resource_logs.add().scope_logs.add().log_records.add(event_name="gen_ai.user.message")
+    record.trace_id, record.span_id = b"\1" * 16, b"\2" * 8
+    for number in range(100_000):
+        record.attributes.add(key=f"k{number}").value.int_value = number
+    gzipped = {**PROTOBUF, "content-encoding": "gzip"}
+    return {
+        "3,000,000 records": (PROTOBUF, empty.SerializeToString()),
+        "100,000 attributes": (PROTOBUF, wide.SerializeToString()),
+        "3,000 levels": (JSON, ('{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":' + deep).encode()),
+        "9 MiB": (PROTOBUF, bytes(9 << 20)),
+        "a gzip bomb": (gzipped, gzip.compress(bytes(200 << 20), 9)),
+    }
+
+
+@pytest.mark.slow
+def test_monsters_among_logs_are_taken_or_refused_within_memory(server: RunningServer) -> None:
+    for name, (headers, body) in log_monsters().items():
+        assert post(server, body, headers, path="/v1/logs")[0] in ANSWERS, name
         assert resident_bytes(server.process.pid) < MOST_RESIDENT_BYTES, name
     assert is_well(server)
 

@@ -121,15 +121,16 @@ def execution_of(reply: list[wire.Value], limits: SandboxLimits, *, ran_out_of_m
             raise unexpected(reply)
 
 
-def took_the_sandbox(limits: SandboxLimits, *, memory_kills: int, process_refusals: int) -> Execution | None:
+def took_the_sandbox(limits: SandboxLimits, *, memory_kills: int, wants_processes: bool) -> Execution | None:
     """How a program ended that took the sandbox with it by wanting too much; None where it was not the program.
 
     Args:
-        memory_kills, process_refusals: Those of the sandbox's control group while the program ran.
+        memory_kills: Those of the sandbox's control group while the program ran.
+        wants_processes: Whether it was refused more processes than a program is let ask for.
     """
     if memory_kills:
         return Execution(outcome=SandboxOutcome.OUT_OF_MEMORY, reason=f"the sandbox used its {limits.memory_mib} MiB")
-    if process_refusals:
+    if wants_processes:
         reason = f"it wanted far more than {limits.processes} processes, and its sandbox was ended"
         return Execution(outcome=SandboxOutcome.DENIED, reason=reason)
     return None

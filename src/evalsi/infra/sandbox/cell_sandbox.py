@@ -213,7 +213,7 @@ class CellSandbox:
         return took_the_sandbox(
             self._spec.limits,
             memory_kills=self._slot.memory_kills() - kills,
-            process_refusals=self._slot.process_refusals() - refusals,
+            wants_processes=self._slot.wants_processes_without_end(refusals),
         )
 
 

@@ -1,5 +1,7 @@
 """Control groups: what counts and bounds memory and processes of a whole sandbox, where the machine lets us have one.
 
+Where there is a controller of the processor too, each sandbox gets the same share of it, however many processes it has.
+
 Two kinds are known: version 2, below a group that was delegated to us, and version 1 with a version 2 hierarchy beside
 it that has no controllers but can kill. Which works is found out by using it: a group is made, bounded, and must stop
 a program that wants more.
@@ -47,6 +49,10 @@ class ControlGroup(Protocol):
         ...
 
     def peak_memory_bytes(self) -> int: ...
+
+    def processor_s(self) -> float | None:
+        """Seconds of processor time that all of it has used; None where nothing counts them."""
+        ...
 
     def close(self) -> None:
         """Kills everything in the group and removes it."""
@@ -141,12 +147,14 @@ class _Folders:
     Args:
         kills: The file that counts what was killed for memory, kept open: it is read after every program.
         refusals: The file that counts processes that were refused.
+        used: The file that counts processor time, if there is one.
     """
 
-    def __init__(self, folders: list[Path], kills: Path, refusals: Path) -> None:
+    def __init__(self, folders: list[Path], kills: Path, refusals: Path, used: Path | None) -> None:
         self._folders: list[Path] = []
         self._kills = -1
         self._refusals = refusals
+        self._used = used
         self._bounds: tuple[int, int] | None = None
         try:
             for folder in folders:
@@ -186,6 +194,14 @@ class _Folders:
         except OSError:
             return 0
 
+    def processor_s(self) -> float | None:
+        if self._used is None:
+            return None
+        try:
+            return count_of(b"usage_usec", self._used.read_bytes()) / 1e6
+        except OSError:
+            return None
+
     def close(self) -> None:
         if self._kills >= 0:
             os.close(self._kills)
@@ -208,7 +224,7 @@ class _Folders:
 
 class _VersionTwoGroup(_Folders):
     def __init__(self, folder: Path) -> None:
-        super().__init__([folder], folder / "memory.events", folder / "pids.events")
+        super().__init__([folder], folder / "memory.events", folder / "pids.events", folder / "cpu.stat")
         self._folder = folder
 
     def write_bounds(self, memory_bytes: int, processes: int) -> None:
@@ -238,9 +254,11 @@ class _VersionTwo:
 
 
 class _VersionOneGroup(_Folders):
-    def __init__(self, memory: Path, processes: Path, beside: list[Path]) -> None:
+    def __init__(self, memory: Path, processes: Path, processor: Path | None, unified: Path | None) -> None:
         self._memory, self._processes = memory, processes
-        super().__init__([memory, processes, *beside], memory / "memory.oom_control", processes / "pids.events")
+        used = None if unified is None else unified / "cpu.stat"
+        folders = [memory, processes, *filter(None, (processor, unified))]
+        super().__init__(folders, memory / "memory.oom_control", processes / "pids.events", used)
 
     def write_bounds(self, memory_bytes: int, processes: int) -> None:
         # Memory with swap may never be the smaller one: which goes first depends on the direction.
@@ -261,14 +279,19 @@ class _VersionOneGroup(_Folders):
 class _VersionOne:
     kind = "cgroup v1"
 
-    def __init__(self, memory: Path, processes: Path, beside: list[Path]) -> None:
-        self._memory, self._processes, self._beside = memory, processes, beside
+    def __init__(self, memory: Path, processes: Path, processor: Path | None, unified: Path | None) -> None:
+        self._memory, self._processes, self._processor, self._unified = memory, processes, processor, unified
 
     def make(self, name: str) -> ControlGroup:
-        return _VersionOneGroup(self._memory / name, self._processes / name, [each / name for each in self._beside])
+        return _VersionOneGroup(
+            self._memory / name,
+            self._processes / name,
+            None if self._processor is None else self._processor / name,
+            None if self._unified is None else self._unified / name,
+        )
 
     def remove_abandoned(self) -> None:
-        for above in (self._memory, self._processes, *self._beside):
+        for above in filter(None, (self._memory, self._processes, self._processor, self._unified)):
             _remove_abandoned(above)
 
 
@@ -283,6 +306,9 @@ def _version_2(delegated: Path | None) -> ControlGroups | str:
         switched_on = (above / "cgroup.subtree_control").read_text().split()
         if not {"memory", "pids"} <= set(switched_on):
             (above / "cgroup.subtree_control").write_text("+memory +pids")
+        if "cpu" in offered and "cpu" not in switched_on:
+            with contextlib.suppress(OSError):  # a share of the processor is good to have, and no fence
+                (above / "cgroup.subtree_control").write_text("+cpu")
     except OSError as error:
         return f"cgroup v2: {above} is not delegated to us ({error.strerror})"
     return _VersionTwo(above)
@@ -292,8 +318,12 @@ def _version_1() -> ControlGroups | str:
     memory, processes = _own_group("memory", "cgroup"), _own_group("pids", "cgroup")
     if memory is None or processes is None:
         return "cgroup v1: no memory and pids hierarchies"
-    beside = _own_group("", "cgroup2")
-    return _VersionOne(memory, processes, [beside] if beside is not None and os.access(beside, os.W_OK) else [])
+    processor, unified = _own_group("cpu", "cgroup"), _own_group("", "cgroup2")
+    return _VersionOne(
+        memory,
+        processes,
+        *(above if above is not None and os.access(above, os.W_OK) else None for above in (processor, unified)),
+    )
 
 
 def _own_group(controller: str, kind: str) -> Path | None:

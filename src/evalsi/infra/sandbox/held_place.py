@@ -5,6 +5,8 @@ same race: one process finds it, and another takes it for unused before it is op
 its name and stays whole until it is released, since a hold is a lock that ends with the process, and no place is seen half removed.
 """
 
+import contextlib
+import errno
 import fcntl
 import os
 import secrets
@@ -52,11 +54,18 @@ def hold_place(place: Path) -> Hold:
 def hold_folder(place: Path) -> Hold:
     """As `hold_place`, for a folder that is made where there is none. Raises: OSError."""
     while True:
-        place.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(
+            FileExistsError
+        ):  # not `exist_ok`, which looks again and fails where it was just removed
+            place.mkdir(parents=True)
         try:
-            return hold_place(place)
+            hold = hold_place(place)
         except FileNotFoundError:
             continue
+        if place.is_dir():
+            return hold
+        hold.release()
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place))
 
 
 def remove_unless_held(place: Path) -> bool:

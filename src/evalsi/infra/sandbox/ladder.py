@@ -27,11 +27,12 @@ from evalsi.infra.sandbox.held_place import Hold, remove_tree
 from evalsi.infra.sandbox.images import Image, ImageOptions, ImageStore, default_image_folder
 from evalsi.infra.sandbox.landlock_only import LandlockOnly
 from evalsi.infra.sandbox.machine import Firecracker, FirecrackerOptions, Qemu, QemuOptions
-from evalsi.infra.sandbox.pool import Doubt, SlotPool
+from evalsi.infra.sandbox.pool import Doubt, Lent, SlotPool
 from evalsi.infra.sandbox.probe_rung import probe_rung
 from evalsi.infra.sandbox.rung import MachineRung, Rung
 from evalsi.infra.sandbox.slot import Circumstances, ImageToRun, Slot, choose_user, image_user
 from evalsi.infra.sandbox.unfenced import Unfenced
+from evalsi.infra.sandbox.watched_program import watched
 from evalsi.ports.sandbox import (
     Execution,
     PythonProgram,
@@ -170,8 +171,8 @@ class Ladder:
             attempts += 1
             before = len(executions)
             try:
-                async with pool.lend() as slot:
-                    failure = await _run_python(slot, program, self._with_packages({}, isolation.level), executions)
+                async with pool.lend() as lent:
+                    failure = await _run_python(lent, program, self._with_packages({}, isolation.level), executions)
                     if failure:
                         raise Doubt
             except SandboxError as error:
@@ -350,10 +351,10 @@ def _is_quick(rung: Rung) -> bool:
 
 
 async def _run_python(
-    slot: Slot, program: PythonProgram, environment: Mapping[str, str], executions: list[Execution]
+    lent: Lent, program: PythonProgram, environment: Mapping[str, str], executions: list[Execution]
 ) -> str:
     """Runs the inputs that have no execution yet and adds theirs; why the slot is not to be used again, or ""."""
-    limits = program.limits
+    slot, limits = lent.slot, program.limits
     stdins: list[bytes] = list(program.stdins[len(executions) :])
     spec = SandboxSpec(limits=limits, files=program.files, environment=environment)
     kills, refusals = slot.memory_kills(), slot.process_refusals()
@@ -362,13 +363,14 @@ async def _run_python(
     try:
         for _ in stdins:
             try:
-                async with asyncio.timeout(limits.wall_s + GRACE_S):
-                    reply = await connection.receive()
+                async with asyncio.timeout(limits.wall_s + GRACE_S) as patience:
+                    with watched(lent, patience, refusals):
+                        reply = await connection.receive()
             except (SandboxError, TimeoutError) as error:
                 taken = took_the_sandbox(
                     limits,
                     memory_kills=slot.memory_kills() - kills,
-                    process_refusals=slot.process_refusals() - refusals,
+                    wants_processes=slot.wants_processes_without_end(refusals),
                 )
                 if taken is not None:
                     executions.append(taken)

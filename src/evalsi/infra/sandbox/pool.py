@@ -3,7 +3,7 @@
 import asyncio
 import collections
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 
 from evalsi.infra.sandbox.slot import Circumstances, ImageToRun, Slot, start_slot
 
@@ -11,18 +11,35 @@ _CELLS_BEFORE_RETIRING = 512
 """Forks of one agent share its address layout and hash seed; a program must not learn them from many before it."""
 
 _SPARE_SLOTS = 2
+_MOST_ASLEEP = 16
+"""Programs that only wait, beyond the places: each keeps the memory of a slot, and none the processor."""
 
 
 class Doubt(Exception):
     """Raised inside `SlotPool.lend` by whom the slot served, to have it thrown away. Nobody outside sees it."""
 
 
+class Lent:
+    """A slot while it is lent, and its place."""
+
+    def __init__(self, slot: Slot, give_place: Callable[[], bool]) -> None:
+        self.slot = slot
+        self.has_place = True
+        self._give_place = give_place
+
+    def sleep(self) -> None:
+        """Its program only waits, and others may have its place meanwhile. What it does later, it does beside them."""
+        if self.has_place:
+            self.has_place = not self._give_place()
+
+
 class SlotPool:
-    """At most `places` slots for short cells, and any number taken for good."""
+    """At most `places` slots for short cells that do something, and any number taken for good."""
 
     def __init__(self, shared: Circumstances, places: int) -> None:
         self._shared = shared
-        self._free = places
+        self._places = self._free = places
+        self._asleep = 0
         self._idle: list[Slot] = []
         self._waiting: collections.deque[asyncio.Future[None]] = collections.deque()
         self._warming: set[asyncio.Task[None]] = set()
@@ -30,22 +47,24 @@ class SlotPool:
         self._is_closed = False
 
     @contextlib.asynccontextmanager
-    async def lend(self) -> AsyncGenerator[Slot]:
+    async def lend(self) -> AsyncGenerator[Lent]:
         """A slot for one cell; it waits while every place is taken. An exception inside throws the slot away.
 
         Raises: SandboxError: it does not start.
         """
         await self._take_place()
+        lent: Lent | None = None
         try:
             slot = self._idle.pop() if self._idle else await start_slot(self._shared, preload=True)
+            lent = Lent(slot, self._let_sleep)
             try:
-                yield slot
+                yield lent
             except BaseException as error:
                 await slot.close()
                 if not isinstance(error, Doubt):
                     raise
             else:
-                if self._is_closed:
+                if self._is_closed or len(self._idle) >= self._places + _SPARE_SLOTS:
                     await slot.close()
                 elif slot.is_used_up(_CELLS_BEFORE_RETIRING):
                     self._warm()
@@ -53,7 +72,10 @@ class SlotPool:
                 else:
                     self._idle.append(slot)
         finally:
-            self._give_place()
+            if lent is None or lent.has_place:
+                self._give_place()
+            else:
+                self._asleep -= 1
 
     async def take(self) -> Slot:
         """A slot for good, warm where there is one. Who takes a second will take more, so some are kept warm from then on.
@@ -101,6 +123,13 @@ class SlotPool:
             if turn.done() and not turn.cancelled():
                 self._give_place()
             raise
+
+    def _let_sleep(self) -> bool:
+        if self._asleep >= _MOST_ASLEEP:
+            return False
+        self._asleep += 1
+        self._give_place()
+        return True
 
     def _give_place(self) -> None:
         while self._waiting:

@@ -22,6 +22,7 @@ from evalsi.core.errors import (
     told_error,
 )
 from evalsi.schema.method import SANDBOX_METHODS
+from evalsi.schema.schema_error import SchemaError
 
 if TYPE_CHECKING:
     import grpc.aio
@@ -58,12 +59,16 @@ class RemoteConnection:
         self._is_closed = False
 
     async def call(self, name: str, request: msgspec.Struct, kind: type[Message], wait_s: float) -> Message:
-        """One call with one answer. Raises: what the host said; SandboxError: it cannot be reached."""
+        """One call with one answer.
+
+        Raises: what the host said; UsageError: the request cannot be sent; SandboxError: the host cannot be reached.
+        """
         import grpc
 
-        stub = self._opened().unary_unary(_METHODS[name], _encoded, _decoder(kind))
+        sent = _encoded(request)
+        channel: Any = self._opened()
         try:
-            return await stub(request, timeout=wait_s)
+            return await channel.unary_unary(_METHODS[name], None, _decoder(kind))(sent, timeout=wait_s)
         except grpc.RpcError as error:
             raise self._told(error) from None
 
@@ -73,7 +78,9 @@ class RemoteConnection:
         """A call with a stream of answers; leaving early cancels it. Raises: as `call`."""
         import grpc
 
-        answers = self._opened().unary_stream(_METHODS[name], _encoded, _decoder(kind))(request, timeout=wait_s)
+        sent = _encoded(request)
+        channel: Any = self._opened()
+        answers = channel.unary_stream(_METHODS[name], None, _decoder(kind))(sent, timeout=wait_s)
         try:
             async for answer in answers:
                 yield answer
@@ -144,9 +151,16 @@ def _read(path: Path) -> bytes:
 
 
 def _encoded(message: msgspec.Struct) -> bytes:
+    """Not left to gRPC, which sends an empty message where this fails. Raises: UsageError."""
     from evalsi.schema.proto_codec import encode
 
-    return encode(message)
+    try:
+        return encode(message)
+    except SchemaError as error:
+        raise UsageError(
+            f"this cannot be sent to a host of sandboxes: {error}",
+            hint="text must be valid Unicode and numbers in range",
+        ) from error
 
 
 def _decoder(kind: type[Message]) -> Callable[[bytes], Message]:

@@ -27,6 +27,8 @@ _LAST_WORDS_S = 1.0
 """Seconds in which what a process said before it ended has come."""
 _FIRST_USER, _LAST_USER = 61184, 65519
 """The range that systemd gives to dynamic users, so nobody's files and processes belong to one of them."""
+_REFUSALS_BORNE = 4
+"""Who is refused more processes than this goes on asking, and each time costs the kernel a copy of a process to find out."""
 _numbers = itertools.count()
 
 
@@ -64,7 +66,7 @@ class Slot:
         self._control = control
         self._disk = disk
         self._has_one_cell = rung.has_one_cell
-        self._ends_with_its_programs = rung.needs_groups
+        self._refusals_borne = 0 if rung.needs_groups else _REFUSALS_BORNE
         self.weight = rung.weight
         self.group = group
         self.landlock_version = landlock_version
@@ -92,8 +94,16 @@ class Slot:
         return self.group.memory_kills() if self.group is not None else 0
 
     def process_refusals(self) -> int:
-        """How many processes too many were wanted so far, where that ends the fence; else 0."""
-        return self.group.process_refusals() if self.group is not None and self._ends_with_its_programs else 0
+        """How many processes too many were wanted so far; 0 where nothing counts."""
+        return self.group.process_refusals() if self.group is not None else 0
+
+    def wants_processes_without_end(self, refusals_before: int) -> bool:
+        """Whether so many were refused since then that it is to end, or, behind some fences, has ended by that."""
+        return self.process_refusals() - refusals_before > self._refusals_borne
+
+    def processor_s(self) -> float | None:
+        """Seconds of processor time used so far by all that is in it; None where nothing counts."""
+        return self.group.processor_s() if self.group is not None else None
 
     def is_used_up(self, most_cells: int) -> bool:
         return self.cells >= (1 if self._has_one_cell else most_cells)

@@ -56,12 +56,14 @@ class SinkEndpoint:
             it is there. Raises EvalsiError.
         fence: Where addresses may lead; one that the operator named there may lead anywhere.
         proxy: Address of a proxy; empty to connect directly.
+        may_answer_pages: Whether a web page may be an answer; else it comes from something in front, or beside the address.
     """
 
     url: str
     fence: AddressFence
     headers: Callable[[], Mapping[str, str]] = dict
     proxy: str = ""
+    may_answer_pages: bool = False
     _client: HttpClient | None = field(default=None, init=False)
     _client_headers: Mapping[str, str] = field(default_factory=dict[str, str], init=False)
 
@@ -98,6 +100,9 @@ class SinkEndpoint:
             return _trouble(error.message)
         except ValueError:
             return _trouble(f"a header for {self.host} holds a line break")
+        if 200 <= answer.status < 300 and not self.may_answer_pages and text.lstrip()[:1] == b"<":
+            # A page to sign in, a proxy, an app that shows itself at every address: whatever was sent is nowhere.
+            return _trouble(f"{self.host} answered with a web page; is the address right?")
         return SinkAnswer(answer.status, text, self._receipt(answer.status, answer.headers))
 
     async def close(self) -> None:

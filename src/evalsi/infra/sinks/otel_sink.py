@@ -11,7 +11,7 @@ from typing import Any
 
 from evalsi.core.canonical import digest
 from evalsi.core.version import __version__
-from evalsi.infra.sinks.endpoint import SinkEndpoint
+from evalsi.infra.sinks.endpoint import SinkAnswer, SinkEndpoint
 from evalsi.infra.sinks.portions import SentScore, origin_of, send_in_portions
 from evalsi.ports.score_sink import OutgoingScore, OutgoingScores, SinkReceipt
 from evalsi.schema.otlp_wire import damage, otlp_messages
@@ -36,10 +36,15 @@ class OtelSink:
 
     async def _post(self, scores: Sequence[SentScore]) -> SinkReceipt:
         answer = await self.endpoint.ask("POST", "/v1/logs", logs_request(scores, self.service_name), _PROTOBUF)
-        if answer.is_good and (rejected := _rejected(answer.body)):
-            # Which ones it does not say, and the same ones would be rejected again.
-            return SinkReceipt("refused", f"{self.endpoint.host} rejected {rejected:,} of {len(scores):,} events")
-        return answer.receipt
+        return receipt_of_logs(answer, self.endpoint, len(scores))
+
+
+def receipt_of_logs(answer: SinkAnswer, endpoint: SinkEndpoint, count: int) -> SinkReceipt:
+    """What an answer to `count` log records means for all of them."""
+    if answer.is_good and (rejected := _rejected(answer.body)):
+        # Which ones it does not say, and the same ones would be rejected again.
+        return SinkReceipt("refused", f"{endpoint.host} rejected {rejected:,} of {count:,} events")
+    return answer.receipt
 
 
 def logs_request(scores: Sequence[SentScore], service_name: str) -> bytes:

@@ -5,9 +5,11 @@ score that is refused costs only its own delivery; once a sink takes nothing at 
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from evalsi.ports.score_sink import TAKEN, OutgoingScore, OutgoingScores, SinkReceipt
+
+T = TypeVar("T")
 
 _WORST = ("trouble", "missing", "refused", "taken")
 
@@ -56,7 +58,7 @@ async def send_in_portions(
         places += [(place, SentScore(each, score, is_withdrawn=True)) for score in each.withdrawn if takes(score)]
     for start in range(0, len(places), at_once):
         portion = places[start : start + at_once]
-        found = await _sent([sent for _, sent in portion], post)
+        found = await send_halving([sent for _, sent in portion], post)
         for (place, _), receipt in zip(portion, found, strict=True):
             receipts[place] = worse(receipts[place], receipt)
         trouble = next((each for each in found if each.state == "trouble"), None)
@@ -72,12 +74,13 @@ def worse(one: SinkReceipt, other: SinkReceipt) -> SinkReceipt:
     return min(one, other, key=lambda each: _WORST.index(each.state))
 
 
-async def _sent(scores: Sequence[SentScore], post: Post) -> list[SinkReceipt]:
-    receipt = await post(scores)
-    if receipt.state not in ("refused", "missing") or len(scores) == 1:
-        return [receipt] * len(scores)
+async def send_halving(sent: Sequence[T], post: Callable[[Sequence[T]], Awaitable[SinkReceipt]]) -> list[SinkReceipt]:
+    """What became of each, in order. Of many that are refused together, the one to blame is found; after trouble, none is sent."""
+    receipt = await post(sent)
+    if receipt.state not in ("refused", "missing") or len(sent) == 1:
+        return [receipt] * len(sent)
     # One of them is to blame: each half by itself, until it is found.
-    middle = len(scores) // 2
-    first = await _sent(scores[:middle], post)
+    middle = len(sent) // 2
+    first = await send_halving(sent[:middle], post)
     trouble = next((each for each in first if each.state == "trouble"), None)
-    return first + ([trouble] * (len(scores) - middle) if trouble else await _sent(scores[middle:], post))
+    return first + ([trouble] * (len(sent) - middle) if trouble else await send_halving(sent[middle:], post))

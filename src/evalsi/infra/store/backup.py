@@ -1,8 +1,9 @@
 """Everything that a server keeps as one file, and back: its database and the objects that the database names.
 
 The file is a zip that any tool opens: `backup.json` (what is in it, each with its digest), `evalsi.db` (a SQLite store,
-whatever the database is), `traces.db` (traces, policies and failures, in the form of their SQLite file), and `objects/<key>`. What always holds: a backup is of one moment, is whole or not there, and
-is read to its end and found right before a restore makes anything.
+whatever the database is), `traces.db` (traces, policies and failures, in the form of their SQLite file), `objects/<key>`,
+and `promoted/<project>/<dataset>.jsonl` (the files of promoted cases). What always holds: a backup is of one moment, is
+whole or not there, and is read to its end and found right before a restore makes anything.
 """
 
 import hashlib
@@ -11,9 +12,9 @@ import re
 import struct
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,29 +22,29 @@ import msgspec
 
 from evalsi.core.errors import InvalidDataError, NotFoundError, StoreError, StoreTooNewError, UsageError
 from evalsi.core.version import __version__
-from evalsi.infra.store.database_copy import (
-    check_emptiness,
-    copy_to_file,
-    let_go_of_everything,
-    move_in,
-    object_keys,
-)
+from evalsi.core.whole_file import sync_folder
+from evalsi.datasets.promoted_path import FOLDER as PROMOTED
+from evalsi.datasets.promoted_path import promoted_path
+from evalsi.infra.promoted_files import PromotedFiles
+from evalsi.infra.store.archive_damage import DAMAGE, check_packing
+from evalsi.infra.store.database_copy import copy_to_file, let_go_of_everything, object_keys
 from evalsi.infra.store.migrations import APPLICATION_ID, MIGRATIONS
-from evalsi.infra.store.open_stores import TRACES_FILE, is_postgres
-from evalsi.infra.store.trace_copy import copy_traces, move_traces_in
+from evalsi.infra.store.open_stores import TRACES_FILE
+from evalsi.infra.store.trace_copy import copy_traces
 from evalsi.infra.store.trace_migrations import TRACE_MIGRATIONS
+from evalsi.infra.store.vacant_place import bring_file_up_to_date, vacant_place
 from evalsi.ports.object_store import ObjectStore
 
 FORMAT = 1
 DATABASE = "evalsi.db"
 _ABOUT = "backup.json"
 _OBJECTS = "objects/"
+_CASES = f"{PROMOTED}/"
+_CASES_FILE = re.compile(rf"{PROMOTED}/(?!\.)[^/\x00-\x1f\x7f\\]+/(?!\.)[^/\x00-\x1f\x7f\\]+\.jsonl\Z")
 _KEY = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*\Z")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _PIECE_BYTES = 1 << 20
 _MOST_ABOUT_BYTES = 1 << 30
-_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OverflowError)
-"""What `zipfile` raises on a damaged file."""
 
 
 class BackupPart(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,8 +83,18 @@ class _Format(msgspec.Struct, frozen=True):
     evalsi_backup: int | None = None
 
 
-def write_backup(address: str, objects: ObjectStore, path: Path) -> BackupAccount:
-    """Writes the database at `address` and its objects to `path`, while others go on working with both.
+@dataclass(frozen=True, kw_only=True)
+class KeptPlaces:
+    """Where a server keeps what it keeps."""
+
+    database: str
+    """Path of the SQLite file, or address of PostgreSQL."""
+    objects: ObjectStore
+    cases: PromotedFiles
+
+
+def write_backup(places: KeptPlaces, path: Path) -> BackupAccount:
+    """Writes what `places` hold to `path`, while others go on working with it.
 
     Needs the room of the database twice beside `path`. The file can be read by its owner alone.
 
@@ -98,16 +109,19 @@ def write_backup(address: str, objects: ObjectStore, path: Path) -> BackupAccoun
     try:
         with tempfile.TemporaryDirectory(prefix=".evalsi-backup-", dir=path.parent) as folder:
             copy = Path(folder) / DATABASE
-            step = copy_to_file(address, copy)
+            step = copy_to_file(places.database, copy)
             descriptor = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
             with os.fdopen(descriptor, "w+b") as file:
                 with zipfile.ZipFile(file, "w") as archive:
                     parts = {DATABASE: _put(archive, DATABASE, _pieces_of(copy))}
                     traces = Path(folder) / TRACES_FILE
-                    if copy_traces(address, traces):
+                    if copy_traces(places.database, traces):
                         parts[TRACES_FILE] = _put(archive, TRACES_FILE, _pieces_of(traces))
                     for key in object_keys(copy):
-                        parts[_OBJECTS + key] = _put(archive, _OBJECTS + key, objects.read(key))
+                        parts[_OBJECTS + key] = _put(archive, _OBJECTS + key, places.objects.read(key))
+                    for grown in places.cases.grown():
+                        name = promoted_path(grown.project, grown.dataset)
+                        parts[name] = _put(archive, name, _pieces_of(grown.path))
                     account = BackupAccount(
                         evalsi_backup=FORMAT,
                         evalsi_version=__version__,
@@ -119,6 +133,7 @@ def write_backup(address: str, objects: ObjectStore, path: Path) -> BackupAccoun
                 file.flush()
                 os.fsync(file.fileno())
         partial.replace(path)
+        sync_folder(path.parent)
     except OSError as error:
         raise StoreError(
             f"the backup {path} cannot be written: {error.strerror}",
@@ -130,49 +145,62 @@ def write_backup(address: str, objects: ObjectStore, path: Path) -> BackupAccoun
     return account
 
 
-def restore_backup(path: Path, address: str, objects: ObjectStore) -> BackupAccount:
-    """Puts what `path` holds into a database at `address` that is empty or not there yet, and its objects to the others.
+def restore_backup(path: Path, places: KeptPlaces) -> BackupAccount:
+    """Puts what `path` holds into a database that is empty or not there yet, and its objects and cases beside.
 
     Runs that somebody had in hand when the backup was made are waiting or interrupted afterwards: nobody has them here.
+    A restore that was killed is done again by the same call.
 
     Raises:
         NotFoundError: There is no such file.
         InvalidDataError: It is no backup, or damaged. Nothing was made.
         StoreTooNewError: A later version wrote it. Nothing was made.
-        UsageError: The database holds something already. Nothing was made.
+        UsageError: The place holds something already. Nothing was made.
         StoreError: The database or the objects cannot be written.
     """
     with _opened(path) as archive:
         account = _checked(archive, path)
-        check_emptiness(address)
-        if TRACES_FILE in account.parts:
-            if not is_postgres(address):
-                check_emptiness(str(Path(address).with_name(TRACES_FILE)))
-            with move_traces_in(address) as (file, finish):
-                _write_out(archive, path, TRACES_FILE, file)
+        for name, part in account.parts.items():
+            if name.startswith(_CASES):
+                places.cases.check_absence(*_project_and_dataset(name), part.sha256)
+        try:
+            with vacant_place(places.database, DATABASE) as (folder, finish):
+                for name in (DATABASE, TRACES_FILE):
+                    if name in account.parts:
+                        bring_file_up_to_date(_written_out(archive, path, name, folder / name))
+                let_go_of_everything(folder / DATABASE)
+                for name in account.parts:
+                    if name.startswith(_OBJECTS):
+                        places.objects.put(
+                            name.removeprefix(_OBJECTS), _written_out(archive, path, name, folder / "object")
+                        )
+                    elif name.startswith(_CASES):
+                        places.cases.restore(
+                            *_project_and_dataset(name), _written_out(archive, path, name, folder / "cases")
+                        )
                 finish()
-        with move_in(address) as (file, finish):
-            _write_out(archive, path, DATABASE, file)
-            let_go_of_everything(file)
-            for name in account.parts:
-                if name.startswith(_OBJECTS):
-                    _restore_object(archive, path, name, objects)
-            finish()
+        except OSError as error:
+            raise StoreError(
+                f"the backup {path} cannot be restored: {error.filename or tempfile.gettempdir()}: {error.strerror}",
+                hint="make room, or name a folder that can be written; nothing that was restored counts until all is",
+            ) from error
     return account
 
 
-def _write_out(archive: zipfile.ZipFile, path: Path, name: str, file: Path) -> None:
-    with file.open("wb") as out:
-        out.writelines(_read(archive, path, name))
-        out.flush()
-        os.fsync(out.fileno())
+def _written_out(archive: zipfile.ZipFile, path: Path, name: str, file: Path) -> Path:
+    try:
+        with file.open("wb") as out:
+            out.writelines(_read(archive, path, name))
+            out.flush()
+            os.fsync(out.fileno())
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from error
+    return file
 
 
-def _restore_object(archive: zipfile.ZipFile, path: Path, name: str, objects: ObjectStore) -> None:
-    with tempfile.NamedTemporaryFile(prefix="evalsi-restore-") as file:
-        file.writelines(_read(archive, path, name))
-        file.flush()
-        objects.put(name.removeprefix(_OBJECTS), Path(file.name))
+def _project_and_dataset(name: str) -> tuple[str, str]:
+    _, project, file = name.split("/")
+    return project, file.removesuffix(".jsonl")
 
 
 @contextmanager
@@ -181,7 +209,7 @@ def _opened(path: Path) -> Generator[zipfile.ZipFile]:
         archive = zipfile.ZipFile(path)
     except FileNotFoundError as error:
         raise NotFoundError(f"no file {path}") from error
-    except (OSError, *_DAMAGE) as error:
+    except (OSError, *DAMAGE) as error:
         raise InvalidDataError(f"not a backup: {error}", where=str(path)) from error
     with archive:
         yield archive
@@ -208,15 +236,19 @@ def _checked(archive: zipfile.ZipFile, path: Path) -> BackupAccount:
     if DATABASE not in account.parts:
         raise InvalidDataError("not a backup: it holds no database", where=str(path))
     for name, part in account.parts.items():
-        if name not in (DATABASE, TRACES_FILE) and not (
-            name.startswith(_OBJECTS) and _KEY.match(name.removeprefix(_OBJECTS))
-        ):
+        if not _is_ours(name):
             raise InvalidDataError(f"not a backup: it holds {name!r}", where=str(path))
         _check_part(archive, path, name, part)
     _check_schema(archive, path, DATABASE, MIGRATIONS[-1].version)
     if TRACES_FILE in account.parts:
         _check_schema(archive, path, TRACES_FILE, TRACE_MIGRATIONS[-1].version)
     return account
+
+
+def _is_ours(name: str) -> bool:
+    if name.startswith(_OBJECTS):
+        return _KEY.match(name.removeprefix(_OBJECTS)) is not None
+    return name in (DATABASE, TRACES_FILE) or _CASES_FILE.match(name) is not None
 
 
 def _check_part(archive: zipfile.ZipFile, path: Path, name: str, part: BackupPart) -> None:
@@ -263,10 +295,11 @@ def _read(archive: zipfile.ZipFile, path: Path, name: str, *, most_bytes: int | 
         entry = archive.getinfo(name)
         if most_bytes is not None and entry.file_size > most_bytes:
             raise InvalidDataError("damaged: it is larger than it says", where=f"{path}:{name}")
+        check_packing(entry)
         with archive.open(entry) as opened:
             while piece := opened.read(_PIECE_BYTES):
                 yield piece
     except KeyError as error:
         raise InvalidDataError(f"not a backup: {name} is missing", where=str(path)) from error
-    except (OSError, *_DAMAGE) as error:
+    except (OSError, *DAMAGE) as error:
         raise InvalidDataError(f"damaged: {error}", where=f"{path}:{name}") from error

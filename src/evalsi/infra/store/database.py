@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar
 
 from evalsi.core.errors import NotFoundError, StoreError, StoreTooNewError
 from evalsi.infra.store.migrations import APPLICATION_ID, MIGRATIONS, Migration
-from evalsi.infra.store.sqlite_faults import is_passing, sqlite_faults, store_error
+from evalsi.infra.store.sqlite_faults import is_passing, may_lack_room, sqlite_faults, store_error
 from evalsi.infra.store.transactions import Transaction
 
 T = TypeVar("T")
@@ -46,11 +46,19 @@ class Database:
     """Whoever changes the file has it to itself."""
 
     def __init__(
-        self, path: Path, connection: sqlite3.Connection, options: StoreOptions, *, read_only: bool = False
+        self,
+        path: Path,
+        connection: sqlite3.Connection,
+        options: StoreOptions,
+        *,
+        read_only: bool = False,
+        refusal: StoreError | None = None,
     ) -> None:
         self.path = path
         self.options = options
         self.read_only = read_only
+        self._refusal = refusal
+        """Why nothing can be written, where the file itself does not say."""
         self._connection = connection
         self._lock = threading.RLock()
         self._pid = os.getpid()
@@ -76,6 +84,8 @@ class Database:
     def write(self, change: Callable[[Transaction], T], *, sync: bool = False, alone: bool = True) -> T:
         """See `SqlDatabase.write`. Every change is alone here: there is one write lock."""
         del alone
+        if self._refusal is not None:
+            raise self._refusal
         with self._usable() as connection:
             if sync:
                 connection.execute("PRAGMA synchronous = FULL")
@@ -135,7 +145,7 @@ def open_database(
 ) -> Database:
     """Opens the store at `path`, makes it if need be, and brings it up to date.
 
-    A file or folder that may not be written is opened for reading.
+    A file or folder that may not be written is opened for reading, and so is a file on a disk that is full.
 
     Args:
         path: The file; its folder is made when it is missing.
@@ -155,24 +165,50 @@ def open_database(
         if not create:
             raise NotFoundError(f"no store at {path}", hint="'evalsi eval' makes one where it runs")
         make_folder(path.parent)
-    read_only = path.exists() and not (_may_write(path) and _may_write(path.parent))
-    with sqlite_faults(path):
-        connection = connect_to_read(path) if read_only else _connect(path, options)
-        try:
-            if read_only:
-                _check_readable(connection, path, migrations)
-            else:
-                _patiently(lambda: _bring_up_to_date(connection, path, migrations), options.busy_timeout_s)
-                # Not before the file is known to be ours.
-                _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"), options.busy_timeout_s)
-                connection.execute(f"PRAGMA synchronous = {options.synchronous}")
-                connection.execute("PRAGMA fullfsync = 1")  # macOS: fsync alone leaves data in the drive's cache
-                connection.execute("PRAGMA checkpoint_fullfsync = 1")
-                connection.execute("PRAGMA journal_size_limit = 67108864")
-        except BaseException:
-            connection.close()
+    if path.exists() and not (_may_write(path) and _may_write(path.parent)):
+        with sqlite_faults(path):
+            return _open_to_read(path, options, migrations)
+    had_pages = path.exists() and path.stat().st_size > 0
+    try:
+        with sqlite_faults(path):
+            return _open_to_write(path, options, migrations)
+    except StoreError as refusal:
+        if not (had_pages and may_lack_room(refusal.__cause__)):
             raise
-    return Database(path, connection, options, read_only=read_only)
+        # To share a file with other processes, SQLite must make one beside it; a full disk has no room even for that.
+        try:
+            with sqlite_faults(path):
+                return _open_to_read(path, options, migrations, refusal=refusal)
+        except StoreError:
+            raise refusal from None
+
+
+def _open_to_write(path: Path, options: StoreOptions, migrations: Sequence[Migration]) -> Database:
+    connection = _connect(path, options)
+    try:
+        _patiently(lambda: _bring_up_to_date(connection, path, migrations), options.busy_timeout_s)
+        # Not before the file is known to be ours.
+        _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"), options.busy_timeout_s)
+        connection.execute(f"PRAGMA synchronous = {options.synchronous}")
+        connection.execute("PRAGMA fullfsync = 1")  # macOS: fsync alone leaves data in the drive's cache
+        connection.execute("PRAGMA checkpoint_fullfsync = 1")
+        connection.execute("PRAGMA journal_size_limit = 67108864")
+    except BaseException:
+        connection.close()
+        raise
+    return Database(path, connection, options)
+
+
+def _open_to_read(
+    path: Path, options: StoreOptions, migrations: Sequence[Migration], *, refusal: StoreError | None = None
+) -> Database:
+    connection = connect_to_read(path)
+    try:
+        _check_readable(connection, path, migrations)
+    except BaseException:
+        connection.close()
+        raise
+    return Database(path, connection, options, read_only=True, refusal=refusal)
 
 
 def make_folder(folder: Path) -> None:
@@ -224,7 +260,7 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
 
 def _check_readable(connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration]) -> None:
     newest = migrations[-1].version
-    version = _version(connection, path, newest)
+    version = schema_version(connection, path, newest)
     if version < newest:
         raise StoreError(
             f"the store {path} has the older format {version} and cannot be written, so it cannot be brought up to date",
@@ -234,7 +270,7 @@ def _check_readable(connection: sqlite3.Connection, path: Path, migrations: Sequ
 
 def _bring_up_to_date(connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration]) -> None:
     newest = migrations[-1].version
-    version = _version(connection, path, newest)
+    version = schema_version(connection, path, newest)
     if version == newest:
         return
     if version == 0:  # it counts only before the first page is written; in a file with pages it changes nothing
@@ -242,7 +278,7 @@ def _bring_up_to_date(connection: sqlite3.Connection, path: Path, migrations: Se
     connection.execute("PRAGMA synchronous = FULL")
 
     def migrate(locked: Transaction) -> None:
-        version = _version(connection, path, newest)
+        version = schema_version(connection, path, newest)
         if version == newest:
             return  # another process was faster
         if version:
@@ -257,8 +293,11 @@ def _bring_up_to_date(connection: sqlite3.Connection, path: Path, migrations: Se
     _in_transaction(connection, migrate)
 
 
-def _version(connection: sqlite3.Connection, path: Path, newest: int) -> int:
-    """The version of the schema in the file, 0 when it is empty."""
+def schema_version(connection: sqlite3.Connection, path: Path, newest: int) -> int:
+    """The version of the schema in the file, 0 when it is empty.
+
+    Raises: StoreTooNewError: a later version wrote it. StoreError: it is no store.
+    """
     version, application, tables = _one_look(connection)
     if application != APPLICATION_ID:
         if application or version or tables:

@@ -5,17 +5,19 @@ whatever the database is, so that one form is read, brought up to date by the st
 tool. A copy is of one moment: what SQLite's backup, or one transaction of PostgreSQL, sees.
 """
 
+import errno
+import os
 import sqlite3
-import tempfile
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evalsi.core.errors import NotFoundError, StoreError, UsageError
-from evalsi.infra.store.database import connect_to_read, make_folder, open_database
+from evalsi.infra.store.database import connect_to_read, open_database, schema_version
+from evalsi.infra.store.migrations import MIGRATIONS, Migration
 from evalsi.infra.store.open_stores import is_postgres
-from evalsi.infra.store.sqlite_faults import sqlite_faults
+from evalsi.infra.store.sqlite_faults import is_lack_of_room, sqlite_faults
 
 if TYPE_CHECKING:
     import psycopg
@@ -34,22 +36,33 @@ LET_GO = (
     UPDATE run_queue SET state = CASE cancelling WHEN 0 THEN 'waiting' ELSE 'cancelled' END, holder = NULL,
         lease_token = NULL, lease_until_us = NULL
     WHERE state = 'claimed'""",
+    "UPDATE audit_places SET due_ms = 0, token = ''",
 )
-_FROM_THE_START = frozenset({"projects", "audit_head", "trace_marks"})
+_FROM_THE_START = frozenset({"projects", "audit_head", "trace_marks", "policy_generation"})
 """Tables in which a new database has rows already."""
 ROWS_AT_ONCE = 50
 """A row of `segments` may hold a megabyte."""
 
 
-def copy_to_file(address: str, copy: Path) -> int:
-    """Copies the database at `address` to a file that is not there yet; the last step of the schema it has seen.
+def copy_to_file(address: str, copy: Path, migrations: Sequence[Migration] = MIGRATIONS) -> int:
+    """Copies the database at `address` to a file that is not there yet, and brings the copy up to date.
 
-    Raises: NotFoundError: there is no database. StoreError: it cannot be read, or has not the schema of this version.
+    Args:
+        migrations: The schema; that of a store, or of a file of traces.
+
+    Returns: The last step of the schema.
+
+    Raises:
+        NotFoundError: There is no database.
+        StoreTooNewError: A later version wrote it.
+        StoreError: It cannot be read, or, in PostgreSQL, has not the schema of this version.
+        OSError: The file cannot be written.
     """
     if is_postgres(address):
         _copy_out_of_postgres(address, copy)
     else:
-        _copy_sqlite(Path(address), copy)
+        _copy_sqlite(Path(address), copy, migrations)
+        open_database(copy, migrations=migrations).close()
     with sqlite_faults(copy), closing(sqlite3.connect(copy)) as connection:
         # One file, without a log beside it.
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
@@ -64,20 +77,14 @@ def object_keys(copy: Path) -> list[str]:
 
 
 def let_go_of_everything(copy: Path) -> None:
-    """Takes every run out of the hands that had it: they work on the database that this is a copy of."""
+    """Takes every run, and the way of the audit log to each sink, out of the hands that had it: they work on the database that this is a copy of."""
     with sqlite_faults(copy), closing(sqlite3.connect(copy)) as connection, connection:
         for statement in LET_GO:
             connection.execute(statement)
 
 
 def check_emptiness(address: str) -> None:
-    """Raises: UsageError: a store is there already, with something in it."""
-    if not is_postgres(address):
-        if Path(address).exists():
-            raise UsageError(
-                f"there is a store {address} already", hint="restore into an empty folder, or move the store away"
-            )
-        return
+    """Raises: UsageError: a database of PostgreSQL has something in it already."""
     with connected(address) as connection:
         there = {name for (name,) in connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")}
         for table in sorted(there - _FROM_THE_START - {"schema_revisions"}):
@@ -87,37 +94,17 @@ def check_emptiness(address: str) -> None:
                 )
 
 
-@contextmanager
-def move_in(address: str) -> Generator[tuple[Path, Callable[[], None]]]:
-    """A file to write a copy to, and what makes it the database at `address`, whole or not at all.
-
-    Raises: StoreError: what was written is no sound store, or the database cannot be written.
-    """
-    if is_postgres(address):
-        with tempfile.TemporaryDirectory(prefix="evalsi-restore-") as folder:
-            file = Path(folder) / "evalsi.db"
-            yield file, lambda: _copy_into_postgres(file, address)
-        return
-    path = Path(address)
-    make_folder(path.parent)
-    partial = path.with_name(f"{path.name}.partial")
-
-    def finish() -> None:
-        check_soundness(partial)
-        partial.replace(path)
-
-    try:
-        yield partial, finish
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
-
-
-def _copy_sqlite(path: Path, copy: Path) -> None:
+def _copy_sqlite(path: Path, copy: Path, migrations: Sequence[Migration]) -> None:
     if not path.exists():
         raise NotFoundError(f"no store at {path}", hint="name the folder of the store with --data-dir, or --config")
     with sqlite_faults(path), closing(connect_to_read(path)) as source, closing(sqlite3.connect(copy)) as target:
-        source.backup(target)
+        schema_version(source, path, migrations[-1].version)
+        try:
+            source.backup(target)
+        except sqlite3.OperationalError as error:
+            if is_lack_of_room(error):  # where it is copied to; the store itself does not grow
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(copy)) from error
+            raise
 
 
 def _copy_out_of_postgres(address: str, copy: Path) -> None:
@@ -136,13 +123,9 @@ def _copy_out_of_postgres(address: str, copy: Path) -> None:
         target.execute("COMMIT")
 
 
-def _copy_into_postgres(file: Path, address: str) -> None:
-    from evalsi.infra.store.postgres_schema import bring_up_to_date
-
-    check_soundness(file)
-    open_database(file).close()  # brings it up to date
-    bring_up_to_date(address)
-    with sqlite_faults(file), closing(sqlite3.connect(file)) as source, connected(address) as connection:
+def move_into_postgres(file: Path, connection: "Connection") -> None:
+    """Puts what a file of this version holds into a database of this version, within the transaction of a connection."""
+    with sqlite_faults(file), closing(sqlite3.connect(file)) as source:
         copy_tables_in(source, connection, tables_of(source))
 
 

@@ -264,4 +264,23 @@ MIGRATIONS: tuple[Migration, ...] = (
             """,
         ),
     ),
+    Migration(
+        6,
+        (
+            # How far each sink has the audit log. A claim moves `due_ms` into the future.
+            """
+            CREATE TABLE audit_places (
+                sink TEXT NOT NULL PRIMARY KEY,
+                sent_sequence INTEGER NOT NULL,
+                due_ms INTEGER NOT NULL,
+                token TEXT NOT NULL,
+                delivered INTEGER NOT NULL,
+                given_up INTEGER NOT NULL,
+                delivered_ms INTEGER NOT NULL,
+                error TEXT NOT NULL,
+                error_ms INTEGER NOT NULL
+            )
+            """,
+        ),
+    ),
 )

@@ -3,6 +3,7 @@
 Marks, buckets, counts, alerts, tasks and messages change in one transaction, so that whatever a worker dies of, they agree.
 """
 
+import logging
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ import msgspec
 
 from evalsi.core.errors import NotFoundError, suggestion
 from evalsi.infra.store.held_claims import lost_subjects, lost_tasks
-from evalsi.infra.store.score_outbox import forget_outgoing, put_outgoing
+from evalsi.infra.store.score_outbox import DAMAGED, forget_outgoing, put_outgoing
 from evalsi.infra.store.told_scores import news_for_sinks
 from evalsi.infra.store.transactions import SqlDatabase, Transaction
 from evalsi.ports.policy_store import (
@@ -36,6 +37,7 @@ from evalsi.ports.score_sink import OutgoingScores
 from evalsi.schema import OnlineEvalPolicy
 
 T = TypeVar("T")
+logger = logging.getLogger(__name__)
 
 PUT_POLICY = """
     INSERT INTO policies (project_id, name, document) VALUES (?, ?, ?)
@@ -107,6 +109,7 @@ RENEW_TASK = """
     UPDATE policy_tasks SET due_ms = ? WHERE project_id = ? AND policy = ? AND subject = ? AND token = ?"""
 END_TASK = "DELETE FROM policy_tasks WHERE project_id = ? AND policy = ? AND subject = ? AND token = ?"
 DROP_TASKS = "DELETE FROM policy_tasks WHERE project_id = ? AND policy = ?"
+FORGET_TASKS = "DELETE FROM policy_tasks WHERE project_id = ?"
 COUNT_TASKS = "SELECT count(*) FROM policy_tasks WHERE project_id = ? AND policy = ?"
 
 ADD_SPENT = """
@@ -230,7 +233,8 @@ class SqlPolicyStore:
 
     def marks(self, project: str, policy: str, *, since_ms: int, until_ms: int, limit: int) -> Sequence[PolicyMark]:
         rows = self.database.read(MARKS_OF_TIME, (project, policy, since_ms, until_ms, limit))
-        return [_MARK.decode(body) for (body,) in rows]
+        found = [_mark_of(project, policy, body) for (body,) in rows]
+        return [mark for mark in found if mark is not None]
 
     def counts(self, project: str, policy: str) -> Mapping[str, int]:
         return {value: int(count) for value, count in self.database.read(READ_COUNTS, (project, policy, _COUNTS))}
@@ -292,10 +296,16 @@ class SqlPolicyStore:
         def take(connection: Transaction) -> list[Delivery]:
             rows = connection.execute(DUE_NOTICES, (now_ms, limit)).fetchall()
             connection.executemany(CLAIM_NOTICE, [(now_ms + lease_ms, row[0]) for row in rows])
-            return [
-                Delivery(project=project, notice=_NOTICE.decode(body), attempts=attempts, created_ms=created_ms)
-                for _, project, created_ms, attempts, body in rows
-            ]
+            found: list[Delivery] = []
+            for key, project, created_ms, attempts, body in rows:
+                try:
+                    notice = _NOTICE.decode(body)
+                except (msgspec.DecodeError, UnicodeDecodeError):
+                    logger.warning("the message %s of project %s cannot be read and is given up", key, project)
+                    connection.execute(END_NOTICE, (None, DAMAGED, key))
+                    continue
+                found.append(Delivery(project=project, notice=notice, attempts=attempts, created_ms=created_ms))
+            return found
 
         return self.database.write(take, alone=True)
 
@@ -308,7 +318,8 @@ class SqlPolicyStore:
     def forget(self, project: str, subjects: Sequence[str]) -> None:
         def remove(connection: Transaction) -> None:
             for some in _pieces(subjects):
-                connection.execute(f"{FORGET_MARKS} AND subject IN ({_places(some)})", (project, *some))
+                for statement in (FORGET_MARKS, FORGET_TASKS):
+                    connection.execute(f"{statement} AND subject IN ({_places(some)})", (project, *some))
             forget_outgoing(connection, project, subjects)
 
         self.database.write(remove, alone=True)
@@ -333,6 +344,17 @@ class SqlPolicyStore:
         return NotFoundError(f"project {project} has no policy {name!r}", hint=suggestion(name, names))
 
 
+def _mark_of(project: str, policy: str, body: bytes) -> PolicyMark | None:
+    """The mark in a row; None of a damaged one, which is logged and keeps nobody waiting."""
+    try:
+        return _MARK.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        logger.warning(
+            "a mark of policy %s of project %s cannot be read and counts no more: %s", policy, project, error
+        )
+        return None
+
+
 def _moves(connection: Transaction, project: str, policy: str, marks: Sequence[PolicyMark]) -> _Moves:
     known: dict[str, tuple[int, int, int, bytes]] = {}
     moves = _Moves()
@@ -351,7 +373,8 @@ def _moves(connection: Transaction, project: str, policy: str, marks: Sequence[P
         if before is not None and before[0] < mark.revision:
             moves.renewed.add(mark.subject)
         if before is not None:
-            moves.removed.append(_MARK.decode(before[3]))
+            removed = _mark_of(project, policy, before[3])
+            moves.removed += [] if removed is None else [removed]
         counted = before is not None and before[2] == 1
         if mark.stage == "evaluated" and mark.values and not counted:
             moves.fresh.append(mark)

@@ -5,9 +5,7 @@ A zip that any tool opens: `run.json`, `manifest.json`, `summaries.json`, and pe
 """
 
 import os
-import struct
 import zipfile
-import zlib
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +15,7 @@ import msgspec
 
 from evalsi.core.canonical import canonical_json
 from evalsi.core.errors import EvalsiError, InvalidDataError, NotFoundError, StoreError, UsageError
+from evalsi.infra.store.archive_damage import DAMAGE, check_packing
 from evalsi.infra.store.sound_contents import check_places, check_row
 from evalsi.ports.run_store import RunRow, RunStore, Segment
 from evalsi.schema import MetricSummary, RunManifest
@@ -26,8 +25,7 @@ T = TypeVar("T")
 FORMAT_VERSION = 1
 _LARGEST_ENTRY_BYTES = 1 << 30
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, RuntimeError, ValueError, OverflowError)
-"""What `zipfile` raises on a damaged file, found by damaging files."""
+_UNREADABLE = (OSError, *DAMAGE)
 _HOW_TO_BRING = (
     "write the run with 'evalsi runs export RUN FILE.zip' where it is and import that; a results file (.json) needs no "
     "import, its name stands wherever a run is named"
@@ -157,6 +155,7 @@ def _bytes(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
         entry = archive.getinfo(name)
         if entry.file_size > _LARGEST_ENTRY_BYTES:
             raise InvalidDataError("unpacks to more than 1 GiB: no exported run does", where=f"{path}:{name}")
+        check_packing(entry)
         return archive.read(entry)  # never more than `file_size`, and checked against its CRC
     except KeyError as error:
         raise InvalidDataError(f"not an exported run: {name} is missing", where=str(path)) from error

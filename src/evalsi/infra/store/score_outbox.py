@@ -5,6 +5,7 @@ forgotten are steps of the transactions of `policy_store`. What always holds: ho
 that changes it.
 """
 
+import logging
 import secrets
 from collections import defaultdict
 from collections.abc import Sequence
@@ -65,6 +66,8 @@ LIST_STANDINGS = """
     SELECT project_id, policy, sink, waiting, delivered, given_up, delivered_ms, error, error_ms FROM policy_sinks"""
 
 LONGEST_ERROR = 500
+DAMAGED = "it is damaged where it is stored"
+logger = logging.getLogger(__name__)
 _AT_ONCE = 400
 _SCORES = msgspec.msgpack.Decoder(OutgoingScores)
 _Standing = tuple[str, str, str]
@@ -113,17 +116,32 @@ class SqlScoreOutbox:
         def take(connection: Transaction) -> list[ScoreDelivery]:
             rows = connection.execute(LIST_DUE, (sink, now_ms, limit)).fetchall()
             connection.executemany(CLAIM, [(now_ms + lease_ms, token, sink, *row[:3]) for row in rows])
-            return [
-                ScoreDelivery(
-                    sink=sink,
-                    token=token,
-                    version=version,
-                    attempts=attempts,
-                    created_ms=created_ms,
-                    scores=_SCORES.decode(body),
+            found: list[ScoreDelivery] = []
+            counts: dict[_Standing, _Count] = defaultdict(_Count)
+            for project, policy, subject, created_ms, attempts, version, body in rows:
+                try:
+                    scores = _SCORES.decode(body)
+                except (msgspec.DecodeError, UnicodeDecodeError):
+                    logger.warning(
+                        "what sink %s is to be told of %s of project %s cannot be read", sink, subject, project
+                    )
+                    connection.execute(DROP, (sink, project, policy, subject))
+                    counts[project, policy, sink].gone += 1
+                    counts[project, policy, sink].given_up += 1
+                    continue
+                found.append(
+                    ScoreDelivery(
+                        sink=sink,
+                        token=token,
+                        version=version,
+                        attempts=attempts,
+                        created_ms=created_ms,
+                        scores=scores,
+                    )
                 )
-                for _, _, _, created_ms, attempts, version, body in rows
-            ]
+            _count(connection, counts)
+            connection.executemany(FAILED_FIRST, [(DAMAGED, now_ms, *standing) for standing in sorted(counts)])
+            return found
 
         return self.database.write(take, alone=True)
 

@@ -39,6 +39,7 @@ _CAUSES: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_TOOBIG: ("refuses a value above 1 GB", "use smaller segments"),
     sqlite3.SQLITE_NOMEM: ("needs more memory than there is", "use smaller segments or give the process more memory"),
 }
+_WITHOUT_ROOM = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})
 _PASSING = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
 
 
@@ -68,6 +69,16 @@ def store_error(path: Path, error: sqlite3.Error) -> StoreError:
 def is_passing(error: sqlite3.Error) -> bool:
     """Whether the same statement may succeed in a moment: somebody else holds a lock."""
     return _primary_code(error) in _PASSING
+
+
+def is_lack_of_room(error: sqlite3.Error) -> bool:
+    """Whether the disk is full for certain."""
+    return _primary_code(error) == sqlite3.SQLITE_FULL
+
+
+def may_lack_room(error: BaseException | None) -> bool:
+    """Whether a file beside the store may not have been made because the disk is full; a file that is there can be read."""
+    return isinstance(error, sqlite3.Error) and _primary_code(error) in _WITHOUT_ROOM
 
 
 def _primary_code(error: sqlite3.Error) -> int:

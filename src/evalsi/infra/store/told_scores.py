@@ -5,6 +5,7 @@ sink has and a later revision has not is withdrawn there. What always holds: not
 the mark is kept, so that a withdrawal that waits is not lost when something newer takes its place.
 """
 
+import logging
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -31,6 +32,7 @@ class NewsForSinks(NamedTuple):
     remembered: bytes
 
 
+logger = logging.getLogger(__name__)
 _TOLD = msgspec.msgpack.Decoder(_Told)
 
 
@@ -47,7 +49,7 @@ def news_for_sinks(
         before: What was remembered of the mark that it takes the place of.
         found: Its scores and where they go; None when there are none any more.
     """
-    told = _Told([], mark.at_ms, mark.subject, [], []) if before is None else _TOLD.decode(before)
+    told = (_told_of(before, mark) if before is not None else None) or _Told([], mark.at_ms, mark.subject, [], [])
     if found is None:
         if before is not None and not told.there:
             return NewsForSinks(None, (), before)  # they know already
@@ -72,6 +74,15 @@ def news_for_sinks(
     there = [_without_value(score) for score in scores.scores]
     remembered = _Told(list(sinks), scores.began_ms, scores.first_trace_id, there, gone)
     return NewsForSinks(scores, sinks, msgspec.msgpack.encode(remembered))
+
+
+def _told_of(before: bytes, mark: PolicyMark) -> _Told | None:
+    """What sinks know; None of damaged bytes: then what is withdrawn stays there."""
+    try:
+        return _TOLD.decode(before)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        logger.warning("what sinks were told of %s by policy %s cannot be read: %s", mark.subject, mark.policy, error)
+        return None
 
 
 def _without_value(score: OutgoingScore) -> OutgoingScore:

@@ -242,7 +242,7 @@ class TraceCompleting(TraceTables):
             if there is not None and there[0] > results.revision:
                 return False
             locked.execute(PUT_RESULTS, results_row(trace, key, start_ns, results, now_ms))
-            policies = [unpacked_results(row[0]) for row in locked.execute(FIND_RESULTS, (trace,)).fetchall()]
+            policies = [unpacked_results(*row) for row in locked.execute(FIND_RESULTS, (trace,)).fetchall()]
             locked.execute(
                 SET_RESULTS, (*self._put_scores(locked.execute, (key, start_ns, trace), scores, policies), trace)
             )

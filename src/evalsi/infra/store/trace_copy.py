@@ -5,20 +5,18 @@ not copied but made again from the words that each keeps.
 """
 
 import sqlite3
-import tempfile
-from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalsi.infra.store.database import open_database
 from evalsi.infra.store.database_copy import (
     Table,
-    check_soundness,
     connected,
     copy_tables_in,
     copy_tables_out,
     copy_to_file,
-    move_in,
     rows_of_postgres,
     tables_of,
 )
@@ -28,6 +26,9 @@ from evalsi.infra.store.trace_migrations import TRACE_MIGRATIONS
 from evalsi.infra.store.trace_postgres import ADD_TEXT as ADD_TEXT_TO_POSTGRES
 from evalsi.infra.store.trace_rows import unpacked
 from evalsi.infra.store.trace_sqlite import index_words, indexed_words
+
+if TYPE_CHECKING:
+    from evalsi.infra.store.database_copy import Connection
 
 FIND_TEXTS = "SELECT trace, project, start_ns, tsvector_to_array(words) FROM trace_texts"
 FIND_WORDS = "SELECT x.trace, t.project, t.start_ns, x.words FROM trace_texts x JOIN traces t ON t.key = x.trace"
@@ -43,7 +44,7 @@ def copy_traces(address: str, copy: Path) -> bool:
     if not is_postgres(address):
         traces = Path(address).with_name(TRACES_FILE)
         if traces.exists():
-            copy_to_file(str(traces), copy)
+            copy_to_file(str(traces), copy, TRACE_MIGRATIONS)
         return traces.exists()
     open_database(copy, migrations=TRACE_MIGRATIONS).close()
     with (
@@ -62,38 +63,19 @@ def copy_traces(address: str, copy: Path) -> bool:
     return True
 
 
-@contextmanager
-def move_traces_in(address: str) -> Generator[tuple[Path, Callable[[], None]]]:
-    """A file to write a copy to, and what makes it the traces of the store at `address`, whole or not at all.
-
-    Raises: StoreError: what was written is no sound store, or the database cannot be written.
-    """
-    if not is_postgres(address):
-        with move_in(str(Path(address).with_name(TRACES_FILE))) as both:
-            yield both
-        return
-    with tempfile.TemporaryDirectory(prefix="evalsi-restore-") as folder:
-        file = Path(folder) / TRACES_FILE
-        yield file, lambda: _copy_into_postgres(file, address)
-
-
-def _copy_into_postgres(file: Path, address: str) -> None:
-    from evalsi.infra.store.postgres_schema import bring_up_to_date
-
-    check_soundness(file)
-    open_database(file, migrations=TRACE_MIGRATIONS).close()  # brings it up to date
-    bring_up_to_date(address)
+def move_traces_into_postgres(file: Path, connection: "Connection") -> None:
+    """Puts what a file of this version holds into a database of this version, within the transaction of a connection."""
     add_text = ADD_TEXT_TO_POSTGRES.replace("?", "%s").encode()
-    with sqlite_faults(file), closing(sqlite3.connect(file)) as source, connected(address) as connection:
+    with sqlite_faults(file), closing(sqlite3.connect(file)) as source:
         copy_tables_in(source, connection, _tables(source))
         for trace, project, start_ns, packed in source.execute(FIND_WORDS):
             _, *words = unpacked(packed).decode().split(" ")  # the first is the mark of the project
             connection.execute(add_text, (trace, project, start_ns, words))
-        for table in NUMBERED:
-            connection.execute(
-                f"SELECT setval(pg_get_serial_sequence('{table}', 'key'), coalesce(max(key), 0) + 1, false) "  # noqa: S608
-                f"FROM {table}".encode()
-            )
+    for table in NUMBERED:
+        connection.execute(
+            f"SELECT setval(pg_get_serial_sequence('{table}', 'key'), coalesce(max(key), 0) + 1, false) "  # noqa: S608
+            f"FROM {table}".encode()
+        )
 
 
 def _tables(connection: sqlite3.Connection) -> Iterator[Table]:

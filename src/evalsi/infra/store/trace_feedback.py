@@ -65,7 +65,8 @@ class TraceFeedback(TraceTables):
             for sender_key in json_list(keys):
                 rows += self._read(FEEDBACK_BY_KEY, (key, sender_key))
         found = {row[1]: row for row in rows}
-        return [unpacked_feedback(body) for _, _, body in sorted(found.values(), key=lambda row: (row[0], row[1]))]
+        said = [unpacked_feedback(name, body) for _, name, body in sorted(found.values(), key=lambda row: row[:2])]
+        return [each for each in said if each is not None]
 
 
 def _feedback_row(project: int, said: Feedback, now_ms: int) -> tuple[Any, ...]:

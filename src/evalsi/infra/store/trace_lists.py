@@ -152,7 +152,7 @@ class TraceLists(TraceTables):
         while len(found) <= size:
             page = self._page(names, shown, ("t.key", *SHOWN), after, size + 1, with_results=True)
             for each in page:
-                policies = [unpacked_results(row[0]) for row in self._read(FIND_RESULTS, (each.row[0],))]
+                policies = [unpacked_results(*row) for row in self._read(FIND_RESULTS, (each.row[0],))]
                 chosen = [policy for policy in (_narrowed(policy, choice) for policy in policies) if policy is not None]
                 if chosen:
                     found.append((each, chosen))

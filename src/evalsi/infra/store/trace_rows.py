@@ -5,15 +5,16 @@ that arrived is worth more than its NUL character.
 """
 
 import hashlib
+import logging
 import threading
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
 from evalsi.core.clock import moment_of
 from evalsi.ports.trace_store import TracePart, Waiting
-from evalsi.schema import Feedback, PolicyResults, TraceSummary
+from evalsi.schema import ErrorKind, EvaluationResult, Fault, Feedback, Outcome, PolicyResults, TraceSummary
 from evalsi.traces.completion import due_ms
 from evalsi.traces.stored_spans import DAMAGED_BODY
 
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
 _LATEST_NS = 2**63 - 1
 _LONGEST_NAME = 1000
 """Letters of a service, a name, an id or a label that are kept in the row; the body has them whole."""
+_MOST_UNPACKED_BYTES = 1 << 30
+DAMAGED_RESULTS = "evalsi.damaged"
+"""Stands for the evaluators of a policy whose results cannot be read."""
 _local = threading.local()
+T = TypeVar("T", PolicyResults, Feedback)
+logger = logging.getLogger(__name__)
 
 SHOWN = (
     "t.trace_id",
@@ -232,15 +238,42 @@ def packed(value: PolicyResults | Feedback) -> bytes:
     return _compressor(-1).compress(msgspec.msgpack.encode(value))
 
 
-def unpacked_results(body: bytes) -> PolicyResults:
-    return msgspec.msgpack.decode(unpacked(body), type=PolicyResults)
+def unpacked_results(policy: str, body: bytes, revision: int = 0, time_us: int = 0) -> PolicyResults:
+    """What a policy found; of damaged bytes an error in its name, which a later revision or evaluation replaces."""
+    found = _unpacked_as(PolicyResults, body, f"what the policy {policy} found")
+    if found is not None:
+        return found
+    result = EvaluationResult(
+        evaluator=DAMAGED_RESULTS,
+        outcome=Outcome.ERROR,
+        error_kind=ErrorKind.INTERNAL,
+        fault=Fault.PLATFORM,
+        reason="what was found is damaged where it is stored; have the policy evaluate the trace again",
+    )
+    return PolicyResults(policy=policy, results=[result], revision=revision, time=moment_of(time_us))
 
 
-def unpacked_feedback(body: bytes) -> Feedback:
-    return msgspec.msgpack.decode(unpacked(body), type=Feedback)
+def unpacked_feedback(name: str, body: bytes) -> Feedback | None:
+    """What was said; None of damaged bytes, which are left out and logged."""
+    return _unpacked_as(Feedback, body, f"the feedback {name}")
+
+
+def _unpacked_as(kind: type[T], body: bytes, what: str) -> T | None:
+    import zstandard
+
+    try:
+        return msgspec.msgpack.decode(unpacked(body), type=kind)
+    except (zstandard.ZstdError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        logger.warning("%s cannot be read and is set aside: %s", what, error)
+        return None
 
 
 def unpacked(body: bytes) -> bytes:
+    """Raises: zstandard.ZstdError: it is damaged, also where it only says that it is larger than anything stored."""
+    import zstandard
+
+    if zstandard.frame_content_size(body) > _MOST_UNPACKED_BYTES:
+        raise zstandard.ZstdError("it says that it unpacks to more than a gigabyte")
     return _decompressor().decompress(body)
 
 

@@ -22,8 +22,12 @@ PUT_SESSION_RESULTS = """
     ON CONFLICT (project, session_id, policy) DO UPDATE SET body = excluded.body"""
 FIND_SESSION_POLICIES = "SELECT policy, body FROM trace_session_results WHERE project = ? AND session_id = ?"
 DROP_SESSION_RESULTS = "DELETE FROM trace_session_results WHERE project = ? AND session_id = ? AND policy = ?"
-FIND_SESSION_RESULT = "SELECT body FROM trace_session_results WHERE project = ? AND session_id = ? AND policy = ?"
-FIND_SESSION_RESULTS = "SELECT body FROM trace_session_results WHERE project = ? AND session_id = ? ORDER BY policy"
+FIND_SESSION_RESULT = (
+    "SELECT policy, body FROM trace_session_results WHERE project = ? AND session_id = ? AND policy = ?"
+)
+FIND_SESSION_RESULTS = (
+    "SELECT policy, body FROM trace_session_results WHERE project = ? AND session_id = ? ORDER BY policy"
+)
 _QUIET = """
     FROM trace_sessions s WHERE s.due_ms IS NOT NULL AND s.due_ms <= ? AND s.lease_ms <= ? AND NOT EXISTS (
         SELECT 1 FROM traces t WHERE t.project = s.project AND t.session_id = s.session_id AND t.session_id != ''
@@ -75,7 +79,7 @@ class TraceSessions(TraceTables):
                 return False
             for policy, body in locked.execute(FIND_SESSION_POLICIES, (project, session.session_id)).fetchall():
                 # What waits in line may have written of this very revision already.
-                if unpacked_results(body).revision < session.revision:
+                if unpacked_results(policy, body).revision < session.revision:
                     locked.execute(DROP_SESSION_RESULTS, (project, session.session_id, policy))
             for results in policies:
                 row = (project, session.session_id, results.policy, packed(timed(results, now_ms)))
@@ -91,7 +95,7 @@ class TraceSessions(TraceTables):
             if locked.execute(FIND_SESSION + self._database.hold, (key, session_id)).fetchone() is None:
                 return False
             there = locked.execute(FIND_SESSION_RESULT, (key, session_id, results.policy)).fetchone()
-            if there is not None and unpacked_results(there[0]).revision > results.revision:
+            if there is not None and unpacked_results(*there).revision > results.revision:
                 return False
             locked.execute(PUT_SESSION_RESULTS, (key, session_id, results.policy, packed(timed(results, now_ms))))
             return True
@@ -100,4 +104,4 @@ class TraceSessions(TraceTables):
 
     def session_results(self, project: str, session_id: str) -> Sequence[PolicyResults]:
         rows = self._read(FIND_SESSION_RESULTS, (self._key(project), sound(session_id)))
-        return [unpacked_results(row[0]) for row in rows]
+        return [unpacked_results(*row) for row in rows]

@@ -92,7 +92,7 @@ class SqlTraceStore(TraceCompleting, TraceSessions, TraceFeedback, TraceErasing)
 
     def results(self, project: str, trace_id: str) -> Sequence[PolicyResults]:
         found = self._read(FIND_BY_ID, (self._key(project), id_bytes(trace_id)))
-        return [unpacked_results(row[0]) for row in self._read(FIND_RESULTS, (found[0][0],))] if found else []
+        return [unpacked_results(*row) for row in self._read(FIND_RESULTS, (found[0][0],))] if found else []
 
     def projects(self) -> Sequence[str]:
         return [row[0] for row in self._read(LIST_PROJECTS_IN_USE)]

@@ -37,7 +37,7 @@ DROP_LABEL = "DELETE FROM trace_labels WHERE project = ? AND label = ? AND start
 ADD_SCORE = "INSERT INTO trace_scores (project, name, start_ns, trace, value) VALUES (?, ?, ?, ?, ?)"
 DROP_SCORE = "DELETE FROM trace_scores WHERE project = ? AND name = ? AND start_ns = ? AND trace = ?"
 DROP_RESULTS = "DELETE FROM trace_results WHERE trace = ?"
-FIND_RESULTS = "SELECT body FROM trace_results WHERE trace = ? ORDER BY policy"
+FIND_RESULTS = "SELECT policy, body, revision, time_us FROM trace_results WHERE trace = ? ORDER BY policy"
 MOVE_RESULTS = "UPDATE trace_results SET start_ns = ? WHERE trace = ?"
 DROP_KEY = "DELETE FROM trace_keys WHERE project = ? AND sender_key = ? AND trace = ?"
 FIND_BY_ID = "SELECT key, trace_id, keys FROM traces WHERE project = ? AND trace_id = ?"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from evalsi.schema import Gate, GateStat
 
-__all__ = ["RUN_STATS", "SHARES", "FigureAsk", "ask_of", "described", "split_metric"]
+__all__ = ["RUN_STATS", "SHARES", "FigureAsk", "ask_of", "described", "described_metric", "split_metric"]
 
 Stat = GateStat
 
@@ -85,6 +85,15 @@ def split_metric(metric: str) -> tuple[str, str, int]:
 
 def slice_of(wanted: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(wanted.items()))
+
+
+def described_metric(ask: FigureAsk) -> str:
+    """What a structured gate looks at, in a few words: its metric, and the records where these are not all."""
+    name = ask.metric or described(ask)
+    if ask.stat in (Stat.PASS_AT_K, Stat.PASS_HAT_K):
+        name += f".pass{'@' if ask.stat is Stat.PASS_AT_K else '^'}{ask.k or 'k'}"
+    where = " and ".join(f"{path} = {value}" for path, value in ask.slice)
+    return f"{name} where {where}" if where else name
 
 
 def described(ask: FigureAsk) -> str:

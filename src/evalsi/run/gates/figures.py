@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evalsi.engine.columns import CANCELLED, ERROR, SCORED, SKIPPED, Column, EvaluatorColumns
-from evalsi.engine.summary import cluster_key, confidence_interval
+from evalsi.engine.summary import RECORD_ID, cluster_key, cluster_path, confidence_interval
+from evalsi.results.chosen_rows import chosen_rows
 from evalsi.results.graded_run import GradedRun
 from evalsi.results.stored_rows import GradedRows
 from evalsi.run.gates.figure_ask import FigureAsk
@@ -88,6 +89,8 @@ class _Values:
 
     values: list[npt.NDArray[np.float64]] = field(default_factory=list[npt.NDArray[np.float64]])
     ids: list[str] = field(default_factory=list[str])
+    groups: list[str] = field(default_factory=list[str])
+    """What each value belongs to, where the run groups its records."""
     kind: str = ""
 
     def joined(self) -> npt.NDArray[np.float64]:
@@ -201,8 +204,9 @@ class _Scan:
 
     def _mean(self, values: _Values, array: npt.NDArray[np.float64], metric: str) -> Estimate:
         bounds = (0.0, 1.0) if values.kind == "passed" else self._bounds.get(metric)
-        if len(set(values.ids)) < len(values.ids):
-            return cluster_robust_t(ClusterTotals.of(array, values.ids), self._level, bounds)
+        groups = values.groups or values.ids
+        if values.groups or len(set(groups)) < len(groups):
+            return cluster_robust_t(ClusterTotals.of(array, groups), self._level, bounds)
         if values.kind == "passed":
             return proportion_estimate(round(float(array.sum())), array.size, self._level)
         return mean_estimate(array, self._level, bounds)
@@ -220,11 +224,13 @@ class _Scan:
             counts[0] += 1
             counts[1] += value > 0.5
         k = ask.k or max(1, self._run.manifest.trials)
+        group_of = dict(zip(values.ids, values.groups, strict=True)) if values.groups else None
         rate = pass_rate(
             [(n, passed) for n, passed in trials.values()],
             k,
             "any" if ask.stat is Stat.PASS_AT_K else "all",
             self._level,
+            clusters=[group_of[record] for record in trials] if group_of is not None else None,
         )
         return _figure(rate.estimate)
 
@@ -291,13 +297,15 @@ class _Scan:
             return
         slices = list(dict.fromkeys([(), *(ask.slice for ask in self._asks)]))
         self._usages = {where: _Usages() for where in slices}
+        path = cluster_path(self._run.manifest)
         for rows in self._run.read_rows():
             glances = [_GLANCE.decode(line) for line in rows.record_lines]
+            groups = [cluster_key(record, path) for record in rows.records] if path not in (None, RECORD_ID) else None
             for where in slices:
                 chosen = rows_in_slice(rows, where)
                 self._read_usage(self._usages[where], glances, chosen)
                 for columns in rows.columns:
-                    self._read_columns(where, columns, glances, chosen)
+                    self._read_columns(where, columns, glances, groups, chosen)
 
     def _read_usage(self, found: _Usages, glances: list[_Glance], chosen: npt.NDArray[np.bool_]) -> None:
         for row in np.flatnonzero(chosen).tolist():
@@ -311,7 +319,12 @@ class _Scan:
                 found.costs.append(usage.cost_usd)
 
     def _read_columns(
-        self, where: Slice, columns: EvaluatorColumns, glances: list[_Glance], chosen: npt.NDArray[np.bool_]
+        self,
+        where: Slice,
+        columns: EvaluatorColumns,
+        glances: list[_Glance],
+        groups: list[str] | None,
+        chosen: npt.NDArray[np.bool_],
     ) -> None:
         outcomes = np.frombuffer(columns.outcomes, dtype=np.uint8)
         counts = np.bincount(outcomes[chosen], minlength=5)[:5]
@@ -322,10 +335,15 @@ class _Scan:
             metric = columns.metric(output)
             if (where, metric) in self._wanted_metrics:
                 values = self._metrics.setdefault((where, metric), _Values(kind=column.kind))
-                self._read_column(values, column, scored, glances)
+                self._read_column(values, column, scored, glances, groups)
 
     def _read_column(
-        self, values: _Values, column: Column, scored: npt.NDArray[np.bool_], glances: list[_Glance]
+        self,
+        values: _Values,
+        column: Column,
+        scored: npt.NDArray[np.bool_],
+        glances: list[_Glance],
+        groups: list[str] | None,
     ) -> None:
         if column.kind not in ("number", "passed"):
             return
@@ -334,7 +352,10 @@ class _Scan:
         array = column.array()
         present = scored & ~np.isnan(array)
         values.values.append(array[present])
-        values.ids += [glances[row].id for row in np.flatnonzero(present).tolist()]
+        there = np.flatnonzero(present).tolist()
+        values.ids += [glances[row].id for row in there]
+        if groups is not None:
+            values.groups += [groups[row] for row in there]
 
 
 def rows_in_slice(rows: GradedRows, wanted: Slice) -> npt.NDArray[np.bool_]:
@@ -394,30 +415,6 @@ def slice_run(run: GradedRun, wanted: Mapping[str, str] | Slice) -> GradedRun:
 
     def read() -> Iterator[GradedRows]:
         for rows in run.read_rows():
-            yield _chosen_rows(rows, rows_in_slice(rows, where))
+            yield chosen_rows(rows, rows_in_slice(rows, where))
 
     return replace(run, read_rows=read, whole=[])
-
-
-def _chosen_rows(rows: GradedRows, chosen: npt.NDArray[np.bool_]) -> GradedRows:
-    kept = np.flatnonzero(chosen).tolist()
-    lines = rows.record_lines
-    columns = [
-        EvaluatorColumns(
-            evaluator=each.evaluator,
-            ref=each.ref,
-            primary=each.primary,
-            outcomes=bytearray(each.outcomes[row] for row in kept),
-            columns={
-                output: Column(
-                    output=column.output,
-                    kind=column.kind,
-                    values=[column.values[row] for row in kept],
-                    objects=[column.objects[row] for row in kept] if column.objects is not None else None,
-                )
-                for output, column in each.columns.items()
-            },
-        )
-        for each in rows.columns
-    ]
-    return GradedRows(rows.first_row, b"".join(lines[row] + b"\n" for row in kept), columns)

@@ -94,6 +94,7 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
         ("cached_cost_usd", "cachedCostUsd", "double", "optional", "", "", False),
         ("requests", "requests", "int64", "optional", "", "", False),
         ("unpriced_requests", "unpricedRequests", "int64", "plain", "", "", False),
+        ("time_to_first_token", "timeToFirstToken", "duration", "optional", "", "", False),
     ),
     "Provenance": (
         ("run", "run", "message", "optional", "RunProvenance", "source", False),
@@ -1141,6 +1142,7 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
         ("spec_folder", "specFolder", "string", "plain", "", "", False),
         ("earlier_tries", "earlierTries", "duration", "optional", "", "", False),
         ("sandboxes", "sandboxes", "message", "list", "IsolationReport", "", False),
+        ("stopped_early", "stoppedEarly", "string", "plain", "", "", False),
     ),
     "GitState": (
         ("commit", "commit", "string", "plain", "", "", False),
@@ -1791,6 +1793,13 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
         ("api_version", "apiVersion", "string", "plain", "", "", False),
         ("rejected", "rejected", "message", "list", "RejectedLine", "", False),
         ("layout", "layout", "message", "optional", "ResultsLayout", "", False),
+        ("slices", "slices", "message", "list", "SliceSummary", "", False),
+    ),
+    "SliceSummary": (
+        ("key", "key", "string", "plain", "", "", False),
+        ("value", "value", "string", "plain", "", "", False),
+        ("records", "records", "int64", "plain", "", "", False),
+        ("summaries", "summaries", "message", "list", "MetricSummary", "", False),
     ),
     "ResultsLayout": (
         ("records", "records", "int64", "plain", "", "", False),

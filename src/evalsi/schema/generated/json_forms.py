@@ -283,6 +283,7 @@ if TYPE_CHECKING:
         SliceRow,
         SliceRunsRequest,
         SliceRunsResponse,
+        SliceSummary,
         Step,
         SubmitFeedbackRequest,
         SubmitFeedbackResponse,
@@ -708,6 +709,9 @@ def rest_Usage(m: Usage) -> dict[str, Any]:
     v = m.requests
     if v is not None:
         d["requests"] = v
+    v = m.time_to_first_token
+    if v is not None:
+        d["timeToFirstToken"] = duration_text(v)
     return d
 
 
@@ -742,6 +746,9 @@ def file_Usage(m: Usage) -> dict[str, Any]:
     if v is not None:
         d["requests"] = v
     d["unpriced_requests"] = m.unpriced_requests
+    v = m.time_to_first_token
+    if v is not None:
+        d["time_to_first_token"] = duration_text(v)
     return d
 
 
@@ -4958,6 +4965,7 @@ def rest_RunManifest(m: RunManifest) -> dict[str, Any]:
         "gates": [rest_GateResult(v) for v in m.gates],
         "specFolder": m.spec_folder,
         "sandboxes": [rest_IsolationReport(v) for v in m.sandboxes],
+        "stoppedEarly": m.stopped_early,
     }
     v = m.git
     if v is not None:
@@ -5059,6 +5067,8 @@ def file_RunManifest(m: RunManifest) -> dict[str, Any]:
         d["earlier_tries"] = duration_text(v)
     if m.sandboxes:
         d["sandboxes"] = [file_IsolationReport(v) for v in m.sandboxes]
+    if m.stopped_early:
+        d["stopped_early"] = m.stopped_early
     return d
 
 
@@ -7702,6 +7712,7 @@ def rest_ResultsFile(m: ResultsFile) -> dict[str, Any]:
         "gates": [rest_GateResult(v) for v in m.gates],
         "apiVersion": m.api_version,
         "rejected": [rest_RejectedLine(v) for v in m.rejected],
+        "slices": [rest_SliceSummary(v) for v in m.slices],
     }
     v = m.manifest
     if v is not None:
@@ -7738,6 +7749,30 @@ def file_ResultsFile(m: ResultsFile) -> dict[str, Any]:
     v = m.layout
     if v is not None:
         d["layout"] = file_ResultsLayout(v)
+    if m.slices:
+        d["slices"] = [file_SliceSummary(v) for v in m.slices]
+    return d
+
+
+def rest_SliceSummary(m: SliceSummary) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "key": m.key,
+        "value": m.value,
+        "records": m.records,
+        "summaries": [rest_MetricSummary(v) for v in m.summaries],
+    }
+    return d
+
+
+def file_SliceSummary(m: SliceSummary) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.key:
+        d["key"] = m.key
+    if m.value:
+        d["value"] = m.value
+    d["records"] = m.records
+    if m.summaries:
+        d["summaries"] = [file_MetricSummary(v) for v in m.summaries]
     return d
 
 
@@ -9153,6 +9188,7 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "SliceRow": rest_SliceRow,
     "SliceRunsRequest": rest_SliceRunsRequest,
     "SliceRunsResponse": rest_SliceRunsResponse,
+    "SliceSummary": rest_SliceSummary,
     "Step": rest_Step,
     "SubmitFeedbackRequest": rest_SubmitFeedbackRequest,
     "SubmitFeedbackResponse": rest_SubmitFeedbackResponse,
@@ -9468,6 +9504,7 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "SliceRow": file_SliceRow,
     "SliceRunsRequest": file_SliceRunsRequest,
     "SliceRunsResponse": file_SliceRunsResponse,
+    "SliceSummary": file_SliceSummary,
     "Step": file_Step,
     "SubmitFeedbackRequest": file_SubmitFeedbackRequest,
     "SubmitFeedbackResponse": file_SubmitFeedbackResponse,

@@ -279,6 +279,8 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_
     """Requests sent to a provider, retries included."""
     unpriced_requests: Int64 = 0
     """Requests whose price is unknown; above 0 a sum of costs is partial and `cost_usd` is its known part."""
+    time_to_first_token: Seconds | None = None
+    """Time from the request to the first piece of the answer, where it came as a stream. In seconds."""
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

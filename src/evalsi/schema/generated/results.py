@@ -14,6 +14,7 @@ __all__ = [
     "RejectedLine",
     "ResultsFile",
     "ResultsLayout",
+    "SliceSummary",
     "TrialAdvice",
 ]
 
@@ -41,6 +42,21 @@ class ResultsFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     """How many records and results follow, for readers that walk them side by side; absent in documents of other
     writers.
     """
+    slices: list[SliceSummary] = []
+    """The slices that the spec of the run asks for, each with summaries of its own."""
+
+
+class SliceSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """The records that have one value at one path, summed up on their own."""
+
+    key: str = ""
+    """Path of the value, such as "metadata.topic"."""
+    value: str = ""
+    """The value, as text."""
+    records: Int64 = 0
+    """Its records, each counted once whatever the number of its trials."""
+    summaries: list[MetricSummary] = []
+    """One summary for each metric."""
 
 
 class ResultsLayout(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

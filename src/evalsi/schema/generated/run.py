@@ -194,7 +194,9 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rep
     "latest(label=value)".
     """
     slices: list[str] = []
-    """Paths such as "metadata.topic" whose values part the records into slices with summaries of their own."""
+    """Paths such as "metadata.topic" whose values part the records into slices with summaries of their own: in the
+    output of the command, in results files and in reports.
+    """
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True):
@@ -698,6 +700,8 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     sandboxes: list[IsolationReport] = []
     """How the programs that evaluators ran were fenced in, every way once, the weakest first. Empty when none were run.
     """
+    stopped_early: str = ""
+    """Why it ended before everything was asked and graded, such as a budget that is used up; empty when it did not."""
 
 
 class GitState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

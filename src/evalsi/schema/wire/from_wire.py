@@ -296,6 +296,7 @@ from evalsi.schema import (
     SliceRow,
     SliceRunsRequest,
     SliceRunsResponse,
+    SliceSummary,
     Step,
     StepType,
     SubmitFeedbackRequest,
@@ -490,6 +491,7 @@ def read_Usage(w):
         cached_cost_usd=w.cached_cost_usd if w.HasField("cached_cost_usd") else None,
         requests=w.requests if w.HasField("requests") else None,
         unpriced_requests=w.unpriced_requests,
+        time_to_first_token=read_duration(w.time_to_first_token) if w.HasField("time_to_first_token") else None,
     )
 
 
@@ -2002,6 +2004,7 @@ def read_RunManifest(w):
         spec_folder=w.spec_folder,
         earlier_tries=read_duration(w.earlier_tries) if w.HasField("earlier_tries") else None,
         sandboxes=[read_IsolationReport(x) for x in w.sandboxes],
+        stopped_early=w.stopped_early,
     )
 
 
@@ -2940,6 +2943,16 @@ def read_ResultsFile(w):
         api_version=w.api_version,
         rejected=[read_RejectedLine(x) for x in w.rejected],
         layout=read_ResultsLayout(w.layout) if w.HasField("layout") else None,
+        slices=[read_SliceSummary(x) for x in w.slices],
+    )
+
+
+def read_SliceSummary(w):
+    return SliceSummary(
+        key=w.key,
+        value=w.value,
+        records=w.records,
+        summaries=[read_MetricSummary(x) for x in w.summaries],
     )
 
 
@@ -3624,6 +3637,7 @@ READS: dict[str, Callable[[Any], Any]] = {
     "SliceRow": read_SliceRow,
     "SliceRunsRequest": read_SliceRunsRequest,
     "SliceRunsResponse": read_SliceRunsResponse,
+    "SliceSummary": read_SliceSummary,
     "Step": read_Step,
     "SubmitFeedbackRequest": read_SubmitFeedbackRequest,
     "SubmitFeedbackResponse": read_SubmitFeedbackResponse,

@@ -268,6 +268,10 @@ def fill_Usage(s, w):
     v = s.unpriced_requests
     if v:
         w.unpriced_requests = v
+    v = s.time_to_first_token
+    if v is not None:
+        w.time_to_first_token.SetInParent()
+        fill_duration(v, w.time_to_first_token)
 
 
 def fill_Provenance(s, w):
@@ -3183,6 +3187,9 @@ def fill_RunManifest(s, w):
     if v:
         for x in v:
             fill_IsolationReport(x, w.sandboxes.add())
+    v = s.stopped_early
+    if v:
+        w.stopped_early = v
 
 
 def fill_GitState(s, w):
@@ -4968,6 +4975,26 @@ def fill_ResultsFile(s, w):
     if v is not None:
         w.layout.SetInParent()
         fill_ResultsLayout(v, w.layout)
+    v = s.slices
+    if v:
+        for x in v:
+            fill_SliceSummary(x, w.slices.add())
+
+
+def fill_SliceSummary(s, w):
+    v = s.key
+    if v:
+        w.key = v
+    v = s.value
+    if v:
+        w.value = v
+    v = s.records
+    if v:
+        w.records = v
+    v = s.summaries
+    if v:
+        for x in v:
+            fill_MetricSummary(x, w.summaries.add())
 
 
 def fill_ResultsLayout(s, w):
@@ -5964,6 +5991,7 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "SliceRow": fill_SliceRow,
     "SliceRunsRequest": fill_SliceRunsRequest,
     "SliceRunsResponse": fill_SliceRunsResponse,
+    "SliceSummary": fill_SliceSummary,
     "Step": fill_Step,
     "SubmitFeedbackRequest": fill_SubmitFeedbackRequest,
     "SubmitFeedbackResponse": fill_SubmitFeedbackResponse,
@@ -6277,6 +6305,7 @@ FULL_NAMES = {
     "SliceRow": "evalsi.v1alpha1.SliceRow",
     "SliceRunsRequest": "evalsi.v1alpha1.SliceRunsRequest",
     "SliceRunsResponse": "evalsi.v1alpha1.SliceRunsResponse",
+    "SliceSummary": "evalsi.v1alpha1.SliceSummary",
     "Step": "evalsi.v1alpha1.Step",
     "SubmitFeedbackRequest": "evalsi.v1alpha1.SubmitFeedbackRequest",
     "SubmitFeedbackResponse": "evalsi.v1alpha1.SubmitFeedbackResponse",

@@ -1,7 +1,7 @@
-"""OTLP over gRPC: the one method, on the server's own gRPC and on a port of its own.
+"""OTLP over gRPC: one method for traces and one for logs, on the server's own gRPC and on a port of its own.
 
-Its own module because its messages are not of our schema, and because it must refuse before it reads: it is registered as a
-method that takes a stream, which on the wire is the same, so that a message is fetched only when there is room for it.
+Its own module because its messages are not of our schema, and because it must refuse before it reads: they are registered as
+methods that take a stream, which on the wire is the same, so that a message is fetched only when there is room for it.
 """
 
 import asyncio
@@ -15,12 +15,15 @@ from evalsi.core.errors import CallDeadlineError, OverloadedError, TooLargeError
 from evalsi.server.calls import Arrival, Door
 from evalsi.server.exchange import request_id_of
 from evalsi.server.fault import fault_of
-from evalsi.server.otlp.http_route import EXPORT
+from evalsi.server.otlp.http_route import EXPORTS
 from evalsi.server.otlp.receiver import Receiver
-from evalsi.server.otlp.reply import reply_bytes, status_bytes
+from evalsi.server.otlp.reply import Signal, reply_bytes, status_bytes
 from evalsi.server.pipe_names import PipeNames
 
-SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
+SERVICES: dict[Signal, str] = {
+    "traces": "opentelemetry.proto.collector.trace.v1.TraceService",
+    "logs": "opentelemetry.proto.collector.logs.v1.LogsService",
+}
 METHOD = "Export"
 MAIN_FETCHES = 1
 """Messages that the main port fetches at once. Their size is known only when they have come, and there it may be the
@@ -35,7 +38,7 @@ _STATUS = {status.value[0]: status for status in grpc.StatusCode}
 
 
 class GrpcExport:
-    """The method, as a handler for a gRPC server.
+    """The methods, as handlers for a gRPC server.
 
     Args:
         names: Names of the pipes that lead to that server.
@@ -49,11 +52,19 @@ class GrpcExport:
         self._fetches = fetches
         self._fetching = asyncio.Semaphore(fetches)
 
-    def handler(self) -> grpc.GenericRpcHandler:
-        method = cast("Any", grpc).stream_unary_rpc_method_handler(self._export)
-        return grpc.method_handlers_generic_handler(SERVICE, {METHOD: method})
+    def handlers(self) -> list[grpc.GenericRpcHandler]:
+        return [
+            grpc.method_handlers_generic_handler(service, {METHOD: self._method(signal)})
+            for signal, service in SERVICES.items()
+        ]
 
-    async def _export(self, sent: AsyncIterator[bytes], context: Any) -> bytes:
+    def _method(self, signal: Signal) -> Any:
+        async def export(sent: AsyncIterator[bytes], context: Any) -> bytes:
+            return await self._export(sent, context, signal)
+
+        return cast("Any", grpc).stream_unary_rpc_method_handler(export)
+
+    async def _export(self, sent: AsyncIterator[bytes], context: Any, signal: Signal) -> bytes:
         headers = {name: value for name, value in (context.invocation_metadata() or ()) if isinstance(value, str)}
         arrival = Arrival(
             headers=headers,
@@ -63,7 +74,7 @@ class GrpcExport:
             deadline_s=context.time_remaining(),
         )
         try:
-            return await self._taken(sent, arrival)
+            return await self._taken(sent, arrival, signal)
         except Exception as error:
             fault = fault_of(error)
         # The error is gone by now, and with it the message that its traceback held.
@@ -76,16 +87,15 @@ class GrpcExport:
         await context.abort(_STATUS[fault.grpc_status], fault.message, tuple(trailers))
         raise AssertionError  # abort raises
 
-    async def _taken(self, sent: AsyncIterator[bytes], arrival: Arrival) -> bytes:
-        async with self._door.entered(EXPORT, arrival) as caller:
+    async def _taken(self, sent: AsyncIterator[bytes], arrival: Arrival, signal: Signal) -> bytes:
+        async with self._door.entered(EXPORTS[signal], arrival) as caller:
             self._receiver.admit(caller)
             with self._receiver.waiting.holding() as held:
-                body = await self._fetched(sent)
-                held.add(len(body) * self._receiver.weight_of("protobuf"))
-                return reply_bytes(await self._receiver.receive(body, "protobuf", caller), "protobuf")
+                body = await self._fetched(sent, self._receiver.most_bytes_of("protobuf", signal))
+                held.add(len(body) * self._receiver.weight_of("protobuf", signal))
+                return reply_bytes(await self._receiver.receive(body, "protobuf", caller, signal), "protobuf", signal)
 
-    async def _fetched(self, sent: AsyncIterator[bytes]) -> bytes:
-        most_bytes = self._receiver.most_bytes
+    async def _fetched(self, sent: AsyncIterator[bytes], most_bytes: int) -> bytes:
         self._receiver.waiting.check(1)
         try:
             async with asyncio.timeout(TURN_S):

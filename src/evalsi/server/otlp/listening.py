@@ -51,7 +51,7 @@ async def otlp_ports(
             server = grpc.aio.server(
                 options=[("grpc.max_receive_message_length", plan.receiver.most_bytes), ("grpc.so_reuseport", 0)]
             )
-            server.add_generic_rpc_handlers((GrpcExport(door, plan.receiver, names, OWN_FETCHES).handler(),))
+            server.add_generic_rpc_handlers(GrpcExport(door, plan.receiver, names, OWN_FETCHES).handlers())
             server.add_insecure_port(f"unix:{inner / 'grpc'}")
             await server.start()
             stack.push_async_callback(server.stop, stop_s)

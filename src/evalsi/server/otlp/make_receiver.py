@@ -15,9 +15,12 @@ from evalsi.settings.server import OtlpSettings, RedactionSettings, ServerSettin
 from evalsi.traces.trace_parts import PartLimits
 from evalsi.watch.redaction_rules import RedactionRules
 from evalsi.wiring.trace_serving import TraceParts
+from evalsi.wiring.watching import WatchParts
 
 
-def make_receiver(server: ServerSettings, traces: TraceParts, guard: Guard, registry: CollectorRegistry) -> Receiver:
+def make_receiver(
+    server: ServerSettings, traces: TraceParts, watch: WatchParts, guard: Guard, registry: CollectorRegistry
+) -> Receiver:
     """The receiver; what it counts is put into `registry`."""
     otlp = server.otlp
     waiting = WaitingBytes(otlp.max_waiting_bytes)
@@ -33,6 +36,7 @@ def make_receiver(server: ServerSettings, traces: TraceParts, guard: Guard, regi
         limits=lambda: _limits(otlp),
         rules=_rules(server.traces.redaction),
         most_bytes=otlp.max_request_bytes,
+        reconsiders=watch.reconsiders,
     )
 
 

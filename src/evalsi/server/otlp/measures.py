@@ -12,6 +12,7 @@ from prometheus_client.registry import Collector
 
 from evalsi.core.errors import StoreError
 from evalsi.ports.trace_store import Appended
+from evalsi.server.otlp.reply import Signal
 
 
 class OtlpMeasures:
@@ -30,6 +31,12 @@ class OtlpMeasures:
         )
         self._spans_dropped = Counter(
             "evalsi_spans_dropped", "Spans that were sent and not stored, by reason.", ("reason",), registry=registry
+        )
+        self._logs_dropped = Counter(
+            "evalsi_log_records_dropped",
+            "Log records that were sent and not kept, by reason: most are no events of generative AI.",
+            ("reason",),
+            registry=registry,
         )
         self._traces_dropped = Counter(
             "evalsi_traces_dropped", "Traces of which a request brought spans and none was stored.", registry=registry
@@ -50,10 +57,13 @@ class OtlpMeasures:
     def received(self, size: int) -> None:
         self._bytes.inc(size)
 
-    def dropped(self, spans: Mapping[str, int], traces: int = 0) -> None:
-        for reason, count in spans.items():
-            self._spans_dropped.labels(reason).inc(count)
-        self._traces_dropped.inc(traces)
+    def dropped(self, counts: Mapping[str, int], signal: Signal) -> None:
+        counter = self._spans_dropped if signal == "traces" else self._logs_dropped
+        for reason, count in counts.items():
+            counter.labels(reason).inc(count)
+
+    def dropped_traces(self, count: int) -> None:
+        self._traces_dropped.inc(count)
 
     def refused(self, reason: str) -> None:
         self._refused.labels(reason).inc()

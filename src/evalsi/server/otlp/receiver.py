@@ -1,13 +1,15 @@
-"""What happens to a request of traces, whichever way it came: taken apart, admitted by project, stored, and then answered.
+"""What happens to a request of traces or logs, whichever way it came: taken apart, admitted by project, stored, and then answered.
 
-Its own module because HTTP and gRPC must not differ in it. What always holds: what it returns is said of spans that are
+Its own module because HTTP and gRPC must not differ in it. What always holds: what it returns is said of what is
 stored and synced; a request that fails can be sent again and changes nothing twice.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+
+import msgspec
 
 from evalsi.access.caller import Caller
 from evalsi.access.guard import TRAFFIC_PERMISSION, Guard
@@ -15,12 +17,22 @@ from evalsi.access.traffic_project import traffic_project
 from evalsi.core.clock import Clock
 from evalsi.core.errors import EvalsiError, ForbiddenError, InvalidParamsError, NotFoundError
 from evalsi.ports.trace_store import TracePart, TraceStore, Waiting
+from evalsi.schema import Feedback
 from evalsi.server.otlp.measures import OtlpMeasures
 from evalsi.server.otlp.rates import Rates
-from evalsi.server.otlp.reply import Encoding, Taken
+from evalsi.server.otlp.reply import Encoding, Signal, Taken
 from evalsi.server.otlp.trace_sizes import TraceSizes
 from evalsi.server.otlp.waiting_bytes import WaitingBytes
-from evalsi.traces.trace_parts import PartLimits, Rejections, SplitRequest, parts_of_request
+from evalsi.traces.log_event import EVALUATION_EVENT, MESSAGE_EVENTS, feedback_of, span_of_event
+from evalsi.traces.trace_parts import (
+    PROJECT_ATTRIBUTE,
+    PartLimits,
+    Rejections,
+    ResourceParts,
+    SplitRequest,
+    parts_of_request,
+)
+from evalsi.watch.feedback import MOST_AT_ONCE, accepted_feedback
 from evalsi.watch.redaction_rules import RedactionRules
 
 JSON_WEIGHT = 4
@@ -36,7 +48,9 @@ _REASONS = {
     "trace_full": "are of traces that have as many as they may",
     "request_full": "are more than one request may have",
     "forbidden": "are for a project where the caller may not write",
+    "no_event": "are no events of generative AI, do not say what they are about, or are too many",
 }
+_NOUNS: dict[Signal, str] = {"traces": "spans", "logs": "log records"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +71,8 @@ class Receiver:
     """What is taken out before anything is stored; empty for nothing, which then costs nothing."""
     most_bytes: int
     """Largest request, unpacked."""
+    reconsiders: Callable[[str], bool]
+    """Whether policies of a project look at what is said about traffic. Raises: StoreError."""
     _reading: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(_READERS, thread_name_prefix="otlp-read"), init=False
     )
@@ -64,20 +80,20 @@ class Receiver:
         default_factory=lambda: ThreadPoolExecutor(_WRITERS, thread_name_prefix="otlp-write"), init=False
     )
 
-    def weight_of(self, encoding: Encoding) -> int:
+    def weight_of(self, encoding: Encoding, signal: Signal) -> int:
         """How much memory a byte of a request takes."""
-        return JSON_WEIGHT if encoding == "json" or self.rules else 1
+        return JSON_WEIGHT if encoding == "json" or signal == "logs" or self.rules else 1
 
-    def most_bytes_of(self, encoding: Encoding) -> int:
-        """How large a request may be. JSON may be a part of that, since it is larger in memory."""
-        return self.most_bytes // JSON_WEIGHT if encoding == "json" else self.most_bytes
+    def most_bytes_of(self, encoding: Encoding, signal: Signal) -> int:
+        """How large a request may be. JSON and logs may be a part of that, since they are larger in memory."""
+        return self.most_bytes // JSON_WEIGHT if encoding == "json" or signal == "logs" else self.most_bytes
 
     def admit(self, caller: Caller) -> None:
         """To be asked before a request is read. Raises: RateLimitError: it comes too soon."""
         self.rates.admit(caller.principal, _own_project(caller))
 
-    async def receive(self, body: bytes, encoding: Encoding, caller: Caller) -> Taken:
-        """Returns when the spans of a request are stored.
+    async def receive(self, body: bytes, encoding: Encoding, caller: Caller, signal: Signal = "traces") -> Taken:
+        """Returns when the spans of a request, or the events in its log records, are stored.
 
         Raises:
             InvalidDataError: the body is no OTLP.
@@ -88,7 +104,7 @@ class Receiver:
         self.rates.spend(caller.principal, _own_project(caller), len(body))
         if not body:
             return Taken()
-        split = await self._split(body, encoding, caller)
+        split = await self._split(body, encoding, caller, signal)
         rejections = split.rejections
         stored = 0
         refusal: EvalsiError | None = None
@@ -99,16 +115,20 @@ class Receiver:
             except (ForbiddenError, NotFoundError, InvalidParamsError) as error:
                 refusal = error
                 self._reject(group.parts, "forbidden", str(error), rejections)
+                if not group.parts:
+                    rejections.add("forbidden", str(error), len(group.judged))
                 continue
             parts = self._fitting(group.parts, rejections)
             if parts:
                 await asyncio.get_running_loop().run_in_executor(self._writing, self._append, project, parts)
-                stored += len(parts)
-        self.measures.dropped(rejections.counts)
+            if group.judged:
+                await asyncio.get_running_loop().run_in_executor(self._writing, self._judge, project, group.judged)
+            stored += len(parts) + len(group.judged)
+        self.measures.dropped(rejections.counts, signal)
         if refusal is not None and not stored:
             raise refusal
         self.measures.received(len(body))
-        return Taken(rejected_spans=rejections.counts.total(), message=_told(rejections))
+        return Taken(rejected=rejections.counts.total(), message=_told(rejections, _NOUNS[signal]))
 
     def close(self) -> None:
         """Returns when what is being stored is stored."""
@@ -119,11 +139,46 @@ class Receiver:
         now_ms = round(self.clock.now().timestamp() * 1000)
         self.measures.appended(self.store.append(project, parts, now_ms=now_ms, waiting=self.waiting_times))
 
-    async def _split(self, body: bytes, encoding: Encoding, caller: Caller) -> SplitRequest:
+    def _judge(self, project: str, judged: Sequence[Feedback]) -> None:
+        now = self.clock.now()
+        reconsider = self.reconsiders(project)
+        for start in range(0, len(judged), MOST_AT_ONCE):
+            said = accepted_feedback(judged[start : start + MOST_AT_ONCE], now)
+            self.store.add_feedback(project, said, now_ms=round(now.timestamp() * 1000), reconsider=reconsider)
+
+    async def _split(self, body: bytes, encoding: Encoding, caller: Caller, signal: Signal) -> SplitRequest:
+        read = self._read if signal == "traces" else self._read_logs
         if len(body) <= _SMALL_BYTES:
-            return self._read(body, encoding, caller)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._reading, self._read, body, encoding, caller)
+            return read(body, encoding, caller)
+        return await asyncio.get_running_loop().run_in_executor(self._reading, read, body, encoding, caller)
+
+    def _read_logs(self, body: bytes, encoding: Encoding, caller: Caller) -> SplitRequest:
+        from evalsi.traces.otlp_json import decode_otlp_logs_json
+        from evalsi.traces.otlp_protobuf import decode_otlp_logs_protobuf
+        from evalsi.traces.otlp_writing import encode_otlp_protobuf
+
+        limits = self.limits()
+        decode = decode_otlp_logs_json if encoding == "json" else decode_otlp_logs_protobuf
+        decoded = decode(body, limits.most_spans)
+        events = decoded.events
+        if self.rules:
+            from evalsi.watch.redaction import redact_spans
+
+            clean = redact_spans([span_of_event(event) for event in events], self.rules)
+            events = [
+                msgspec.structs.replace(event, attributes=span.events[0].attributes, resource=span.resource)
+                for event, span in zip(events, clean, strict=True)
+            ]
+        said = [span_of_event(event) for event in events if event.name in MESSAGE_EVENTS]
+        split = parts_of_request(encode_otlp_protobuf(said), limits, caller.labels)
+        judged: dict[str, list[Feedback]] = {}
+        for event in events:
+            if event.name == EVALUATION_EVENT and (found := feedback_of(event)) is not None:
+                judged.setdefault(str(event.resource.get(PROJECT_ATTRIBUTE) or ""), []).append(found)
+        if decoded.left_out:
+            split.rejections.counts["no_event"] += decoded.left_out
+        more = [ResourceParts(project=project, parts=[], judged=found) for project, found in judged.items()]
+        return SplitRequest(resources=[*split.resources, *more], rejections=split.rejections)
 
     def _read(self, body: bytes, encoding: Encoding, caller: Caller) -> SplitRequest:
         if encoding != "json" and not self.rules:
@@ -155,7 +210,7 @@ class Receiver:
 
     def _reject(self, parts: list[TracePart], reason: str, example: str, rejections: Rejections) -> None:
         rejections.add(reason, example, sum(len(part.span_ids) // 8 for part in parts))
-        self.measures.dropped({}, traces=len(parts))
+        self.measures.dropped_traces(len(parts))
 
 
 def _own_project(caller: Caller) -> str:
@@ -165,8 +220,9 @@ def _own_project(caller: Caller) -> str:
         return ""
 
 
-def _told(rejections: Rejections) -> str:
+def _told(rejections: Rejections, noun: str) -> str:
     if not rejections.counts:
         return ""
     reasons = ", ".join(f"{count:,} {_REASONS[reason]}" for reason, count in sorted(rejections.counts.items()))
-    return f"spans that were not taken: {reasons}; the first: {rejections.example}"
+    first = f"; the first: {rejections.example}" if rejections.example else ""
+    return f"{noun} that were not taken: {reasons}{first}"

@@ -11,28 +11,31 @@ from evalsi.schema.otlp_wire import otlp_messages
 from evalsi.server.fault import Fault
 
 Encoding: TypeAlias = Literal["protobuf", "json"]
+Signal: TypeAlias = Literal["traces", "logs"]
 CONTENT_TYPES: dict[Encoding, str] = {"protobuf": "application/x-protobuf", "json": "application/json"}
+_REJECTED: dict[Signal, str] = {"traces": "rejectedSpans", "logs": "rejectedLogRecords"}
 _RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a request that was taken."""
 
-    rejected_spans: int = 0
+    rejected: int = 0
+    """Spans, or log records."""
     message: str = ""
-    """Why spans were rejected, as a sentence; empty when none was."""
+    """Why they were rejected, as a sentence; empty when none was."""
 
 
-def reply_bytes(taken: Taken, encoding: Encoding) -> bytes:
-    """An `ExportTraceServiceResponse`; empty when every span was taken."""
+def reply_bytes(taken: Taken, encoding: Encoding, signal: Signal) -> bytes:
+    """An `ExportTraceServiceResponse` or `ExportLogsServiceResponse`; empty when everything was taken."""
     if encoding == "json":
         if not taken.message:
             return b"{}"
-        rejected = {"rejectedSpans": str(taken.rejected_spans), "errorMessage": taken.message}
+        rejected = {_REJECTED[signal]: str(taken.rejected), "errorMessage": taken.message}
         return msgspec.json.encode({"partialSuccess": rejected})
     response = otlp_messages().Response()
     if taken.message:
-        response.partial_success.rejected_spans = taken.rejected_spans
+        response.partial_success.rejected_spans = taken.rejected
         response.partial_success.error_message = taken.message
     return response.SerializeToString()
 

@@ -121,6 +121,8 @@ def _usage(usage: Usage | None) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     if usage.latency is not None:
         found.append(("latency", seconds(usage.latency)))
+    if usage.time_to_first_token is not None:
+        found.append(("first token", seconds(usage.time_to_first_token)))
     if usage.cost_usd is not None:
         found.append(("cost", money(usage.cost_usd)))
     counts = (

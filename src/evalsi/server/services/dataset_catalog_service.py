@@ -22,6 +22,7 @@ from evalsi.core.errors import (
     InvalidDataError,
     InvalidSpecError,
     StoreError,
+    TooLargeError,
     UnimplementedError,
     UsageError,
     told_error,
@@ -83,6 +84,8 @@ class DatasetCatalogService:
     """Where the failures are whose records a version may take in; None where none are kept."""
     most_upload_bytes: int = 8 << 30
     """Of one upload, as it is sent."""
+    most_shown_bytes: int = 64 << 20
+    """Of the records in one answer; more are fetched as a stream."""
     service: str = field(default="DatasetCatalogService", init=False)
 
     async def publish_dataset_version(
@@ -148,7 +151,8 @@ class DatasetCatalogService:
             version = datasets.version(request.name, request.version)
             if request.without_records or version.content is None:
                 return version
-            records = list(_records(datasets.read(request.name, version.content.version)))
+            pieces = _bounded(datasets.read(request.name, version.content.version), self.most_shown_bytes)
+            records = list(_records(pieces))
             return msgspec.structs.replace(version, content=msgspec.structs.replace(version.content, records=records))
 
         version = await asyncio.to_thread(read)
@@ -227,7 +231,7 @@ class DatasetCatalogService:
 
     def _difference(self, request: DiffDatasetVersionsRequest) -> DiffDatasetVersionsResponse:
         datasets = self.stores.datasets(request.project or DEFAULT_PROJECT)
-        sides: list[tuple[DatasetVersion, dict[str, Record]]] = []
+        sides: list[DatasetVersion] = []
         for name, sha256 in (
             (request.before_version, request.before_sha256),
             (request.after_version, request.after_sha256),
@@ -235,9 +239,13 @@ class DatasetCatalogService:
             version = datasets.version(request.name, name)
             if sha256 and sha256 != version.sha256:
                 raise ConflictError(f"version {name} of dataset {request.name} has the digest {version.sha256}")
-            sides.append((version, {record.id: record for record in _records(datasets.read(request.name, name))}))
-        (before, earlier), (after, later) = sides
-        found = record_difference(earlier, later)
+            sides.append(version)
+        before, after = sides
+        # By the names they have: "latest" may be another one by the second time.
+        earlier, later = (content.version if (content := each.content) is not None else "" for each in sides)
+        found = record_difference(
+            lambda: _records(datasets.read(request.name, earlier)), lambda: _records(datasets.read(request.name, later))
+        )
         return DiffDatasetVersionsResponse(
             before_sha256=before.sha256,
             after_sha256=after.sha256,
@@ -379,6 +387,19 @@ def _refuse_doubles(body: FileIO, suspects: set[int]) -> None:
                 f"record {place + 1} has the id {record_id!r} of an earlier one", where=f"records[{place}].id"
             )
         met.add(record_id)
+
+
+def _bounded(pieces: Iterator[bytes], most_bytes: int) -> Iterator[bytes]:
+    """The pieces. Raises: TooLargeError: they are more than that, which is said before much of them is kept."""
+    size_bytes = 0
+    for piece in pieces:
+        size_bytes += len(piece)
+        if size_bytes > most_bytes:
+            raise TooLargeError(
+                f"the version has more than the {most_bytes:,} bytes of records that one answer holds",
+                hint="fetch it, which streams: evalsi dataset fetch; or ask without_records",
+            )
+        yield piece
 
 
 def _records(pieces: Iterator[bytes]) -> Iterator[Record]:

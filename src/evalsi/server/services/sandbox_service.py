@@ -29,6 +29,8 @@ from evalsi.ports.sandbox_messages import (
 from evalsi.server.sandbox_leases import SandboxLeases, Terms
 
 _MOST_READ_BYTES = 64 << 20
+PATIENCE_S = 30.0
+"""Seconds beyond a command's own limits in which its caller must have read what it said."""
 
 
 class SandboxService:
@@ -64,8 +66,14 @@ class SandboxService:
     async def exec(
         self, request: schema.SandboxExecRequest, caller: Caller
     ) -> AsyncGenerator[schema.SandboxExecResponse]:
-        """What the command says, and last how it ended."""
+        """What the command says, and last how it ended.
+
+        Raises: UsageError: a number is below 0, or nothing can be begun. NotFoundError: there is no such sandbox.
+        """
         del caller
+        for name, number in (("timeout", request.timeout or 0), ("output_limit_bytes", request.output_limit_bytes)):
+            if number < 0:
+                raise UsageError(f"{name} is below 0", where=name)
         async with self._leases.using(request.sandbox_id) as lease:
             command = SandboxCommand(
                 argv=tuple(request.command),
@@ -78,23 +86,26 @@ class SandboxService:
             most = request.output_limit_bytes or lease.spec.limits.output_bytes
             left = {"stdout": most, "stderr": most}
             ended, truncated = False, False
+            wall_s = lease.spec.limits.wall_s
+            longest_s = min(wall_s, command.deadline_s or wall_s) + PATIENCE_S
             try:
-                async with aclosing(lease.sandbox.stream(command)) as events:
-                    async for event in events:
-                        if isinstance(event, Execution):
-                            ended = event.outcome is not SandboxOutcome.RUNNER_FAILURE
-                            told = execution_message(event)
-                            yield schema.SandboxExecResponse(
-                                result=msgspec.structs.replace(told, truncated=told.truncated or truncated)
-                            )
-                            continue
-                        kept = event.data[: left[event.stream]]
-                        left[event.stream] -= len(kept)
-                        truncated = truncated or len(kept) < len(event.data)
-                        if kept and event.stream == "stdout":
-                            yield schema.SandboxExecResponse(stdout=kept)
-                        elif kept:
-                            yield schema.SandboxExecResponse(stderr=kept)
+                with self._leases.at_most(lease, longest_s):
+                    async with aclosing(lease.sandbox.stream(command)) as events:
+                        async for event in events:
+                            if isinstance(event, Execution):
+                                ended = event.outcome is not SandboxOutcome.RUNNER_FAILURE
+                                told = execution_message(event)
+                                yield schema.SandboxExecResponse(
+                                    result=msgspec.structs.replace(told, truncated=told.truncated or truncated)
+                                )
+                                continue
+                            kept = event.data[: left[event.stream]]
+                            left[event.stream] -= len(kept)
+                            truncated = truncated or len(kept) < len(event.data)
+                            if kept and event.stream == "stdout":
+                                yield schema.SandboxExecResponse(stdout=kept)
+                            elif kept:
+                                yield schema.SandboxExecResponse(stderr=kept)
             except UsageError:
                 ended = True  # nothing was begun
                 raise

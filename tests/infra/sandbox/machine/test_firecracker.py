@@ -39,6 +39,7 @@ def program() -> Generator[Path]:
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("sandbox")
+@pytest.mark.xdist_group("machines")
 @pytest.mark.skipif(bool(missing_for_machines()), reason=missing_for_machines() or "it is here")
 def test_a_machine_is_described_started_and_spoken_to(program: Path) -> None:
     packages = program.parent / "packages"

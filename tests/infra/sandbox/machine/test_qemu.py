@@ -24,6 +24,7 @@ from tests.infra.sandbox.machines import MACHINES, missing_for_machines
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.xdist_group("sandbox"),
+    pytest.mark.xdist_group("machines"),
     pytest.mark.skipif(bool(missing_for_machines()), reason=missing_for_machines() or "it is here"),
 ]
 ROOT = Path(__file__).parents[4]

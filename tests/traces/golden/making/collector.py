@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from google.protobuf.json_format import MessageToDict
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 USAGE = {
@@ -35,6 +36,7 @@ class Collector(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     groups: list[dict[str, Any]] = []  # noqa: RUF012 - one server per process
+    logs: list[dict[str, Any]] = []  # noqa: RUF012
 
     def do_POST(self) -> None:
         body = (
@@ -46,6 +48,9 @@ class Collector(BaseHTTPRequestHandler):
             body = gzip.decompress(body)
         if self.path.endswith("/v1/traces"):
             self.groups.extend(hex_ids(body).get("resourceSpans", []))
+            self._answer(b"", "application/x-protobuf")
+        elif self.path.endswith("/v1/logs"):
+            self.logs.extend(hex_ids_of_logs(body).get("resourceLogs", []))
             self._answer(b"", "application/x-protobuf")
         elif self.path.endswith("/chat/completions"):
             self._answer(json.dumps(completion(json.loads(body))).encode(), "application/json")
@@ -98,6 +103,18 @@ def hex_ids(body: bytes) -> dict[str, Any]:
                     if key in span:
                         span[key] = base64.b64decode(span[key]).hex()
                 span.pop("links", None)
+    return request
+
+
+def hex_ids_of_logs(body: bytes) -> dict[str, Any]:
+    """The same for a request of logs."""
+    request = MessageToDict(ExportLogsServiceRequest.FromString(body), use_integers_for_enums=True)
+    for group in request.get("resourceLogs", []):
+        for scoped in group.get("scopeLogs", []):
+            for record in scoped.get("logRecords", []):
+                for key in ("traceId", "spanId"):
+                    if key in record:
+                        record[key] = base64.b64decode(record[key]).hex()
     return request
 
 

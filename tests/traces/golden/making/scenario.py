@@ -98,9 +98,30 @@ def openinference() -> list[str]:
     return ["openinference-instrumentation-openai", "openai"]
 
 
-def genai() -> list[str]:
-    os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "SPAN_ONLY"
-    os.environ["OTEL_SEMCONV_STABILITY_OPT_IN"] = "gen_ai_latest_experimental"
+def genai_events() -> list[str]:
+    """As `genai`, with what was said in log records."""
+    from opentelemetry._logs import set_logger_provider
+    from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+    from opentelemetry.sdk._logs import LoggerProvider
+    from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
+    from opentelemetry.sdk.resources import Resource
+
+    logs = LoggerProvider(resource=Resource({"service.name": "lamp-app"}))
+    logs.add_log_record_processor(SimpleLogRecordProcessor(OTLPLogExporter(ADDRESS + "/v1/logs")))
+    set_logger_provider(logs)
+    return genai("EVENT_ONLY")
+
+
+def genai_message_events() -> list[str]:
+    """As `genai_events`, in the events that are sent where nobody asks for the newest names: one for each message."""
+    os.environ["OTEL_SEMCONV_STABILITY_OPT_IN"] = ""
+    return genai_events()
+
+
+def genai(content: str = "SPAN_ONLY") -> list[str]:
+    older = os.environ.get("OTEL_SEMCONV_STABILITY_OPT_IN") == ""
+    os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "true" if older else content
+    os.environ.setdefault("OTEL_SEMCONV_STABILITY_OPT_IN", "gen_ai_latest_experimental")
     from opentelemetry.instrumentation.openai_v2 import OpenAIInstrumentor
 
     made = provider()
@@ -252,7 +273,19 @@ def vercel_ai() -> list[str]:
     return []
 
 
-SCENARIOS = (openinference, genai, traceloop, traceloop_twice, logfire, pydantic_ai, litellm, mlflow, vercel_ai)
+SCENARIOS = (
+    openinference,
+    genai,
+    genai_events,
+    genai_message_events,
+    traceloop,
+    traceloop_twice,
+    logfire,
+    pydantic_ai,
+    litellm,
+    mlflow,
+    vercel_ai,
+)
 
 if __name__ == "__main__":
     ADDRESS = collector.start()
@@ -264,7 +297,9 @@ if __name__ == "__main__":
     if flush:
         flush()
     made_by = {name: importlib.metadata.version(name) for name in packages} | VERSIONS
-    document = {"madeBy": made_by, "resourceSpans": collector.Collector.groups}
+    document: dict[str, Any] = {"madeBy": made_by, "resourceSpans": collector.Collector.groups}
+    if collector.Collector.logs:
+        document["resourceLogs"] = collector.Collector.logs
     Path(sys.argv[2]).write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     sys.stdout.write(f"{sys.argv[1]}: {len(collector.Collector.groups)} exports, {made_by}\n")
     sys.stdout.flush()
