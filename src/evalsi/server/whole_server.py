@@ -88,16 +88,12 @@ class WholeServer:
                 *trace_services(traces, watch, judge_tokens),
                 rewards,
             ],
-<<<<<<< HEAD
             mounts={} if self.reward is None else _rewards_of(rewards, self.reward, server.listen),
-            collectors=[registry, RunMeasures(runs), SpentMeasures(runs.accounts), PolicyMeasures(watch)],
-=======
-            mounts={} if self.reward is None else _rewards_of(rewards, self.reward),
             collectors=[
-                *(registry, RunMeasures(runs), SpentMeasures(runs.accounts)),
+                registry,
+                *(RunMeasures(runs), SpentMeasures(runs.accounts)),
                 *(PolicyMeasures(watch), AuditMeasures(runs.audit)),
             ],
->>>>>>> watch
             admit_judges=judge_tokens.admit,
             account=judge_tokens.add,
         )
