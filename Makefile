@@ -3,6 +3,8 @@
 SHELL := /bin/bash
 export UV_PYTHON_PREFERENCE ?= system
 export UV_COMPILE_BYTECODE = 1
+# Else every process of the tests starts threads with numpy that it never uses.
+export OPENBLAS_NUM_THREADS = 1
 unexport PYTHONDONTWRITEBYTECODE  # tests start hundreds of processes; compiling every module in each is most of their time
 
 UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
@@ -31,7 +33,9 @@ setup: .venv/.synced  ## Install everything into .venv (bootstraps uv from the p
 demo: setup  ## Score a shipped dataset, print the table, write the report
 	$(RUN) bash examples/demo/run.sh
 
+# Our own modules are compiled once, and not in every process that finds them uncompiled.
 test: setup  ## Every test, with the same generated inputs each time (`make quick` draws new ones)
+	$(RUN) python -m compileall -q -j 0 src
 	$(RUN) pytest $(PARALLEL) $(SECOND_TRY) --hypothesis-profile=ci
 
 thorough: setup  ## Every test, and those that repeat go on for long: many more kills, minutes of hammering

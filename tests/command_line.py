@@ -97,6 +97,7 @@ def evalsi_shown(monkeypatch: pytest.MonkeyPatch, width: int | None, *arguments:
         patched.setattr(sys, "stdout", stream)
         patched.setenv("NO_COLOR", "1")
         patched.setenv("TERM", "dumb")
+        patched.delenv("LINES", raising=False)
         if width is not None:
             patched.setenv("COLUMNS", str(width))
         assert run(arguments) in (0, 3), arguments

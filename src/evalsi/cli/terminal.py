@@ -4,6 +4,7 @@ import codecs
 import io
 import os
 import re
+import shutil
 import sys
 from datetime import datetime
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
@@ -101,11 +102,13 @@ def console(piped_width: int = PIPED_WIDTH, *, width: int | None = None) -> "Con
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # for us to deal with; the library would end the process
 
-    if width is None and not sys.stdout.isatty():
-        width = piped_width
+    terminal = shutil.get_terminal_size((80, 25))
+    if width is None:
+        width = terminal.columns if sys.stdout.isatty() else piped_width
     return OurConsole(
         file=cast("IO[str]", _Log(sys.stdout)),
         width=width,
+        height=terminal.lines,  # without it the library takes every terminal that calls itself dumb for 80 columns wide
         highlight=False,
         markup=False,
         emoji=False,  # a name with colons is no picture
