@@ -273,6 +273,12 @@ def test_every_command_has_help(cli: Cli, name: str) -> None:
         assert ended.out.startswith("Usage: evalsi")
 
 
+def test_examples_in_help_stand_on_lines_of_their_own(cli: Cli) -> None:
+    pages = DEMO.parents[2] / "docs" / "reference" / "cli.md"
+    assert "\\b" not in pages.read_text(encoding="utf-8")
+    assert "\n  evalsi sandbox serve\n" in cli("sandbox", "serve", "--help").out
+
+
 def test_help_lists_every_command_without_importing_one(tmp_path: Path) -> None:
     code = "import sys\nfrom evalsi.cli.app import run\nrun(['--help'])\nprint('numpy' in sys.modules, 'rich' in sys.modules, 'msgspec' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], env=environment(), cwd=tmp_path, capture_output=True, text=True, check=True)  # fmt: skip

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from evalsi.reward.diagnose_rewards import GivenRewards, Sign, diagnose_rewards
 from evalsi.stats.bootstrap import Resampling
+from evalsi.stats.interval import Estimate
 
 PLAN = Resampling(seed=1, resamples=400)
 
@@ -51,6 +53,34 @@ def test_what_is_there_is_seen_and_what_is_not_is_rarely_alleged(made: dict[str,
 def test_a_noisier_reward_makes_alarms_rarer_and_never_more_frequent() -> None:
     alleged = sum(sign(training(seed, noise=2.0), "heldout-shortfall").is_alarm for seed in range(100))
     assert alleged <= 6
+
+
+def test_rollouts_of_one_prompt_count_as_one_for_the_interval_of_the_agreement() -> None:
+    draw = np.random.default_rng(5)
+    quality = draw.integers(0, 8, size=40).astype(float)
+    seen = quality + 3 * draw.normal(size=40)
+
+    def agreement(copies: int, prompts: int) -> Estimate:
+        made = training(0)
+        rows = np.repeat(np.arange(40), copies)
+        return sign(
+            replace(
+                made,
+                rewards=seen[rows],
+                heldout=quality[rows],
+                lengths=np.full(rows.size, 10.0),
+                steps=np.zeros(rows.size),
+                components={},
+                prompts=[str(row % prompts) for row in (rows if copies > 1 else range(40))],
+            ),
+            "heldout-agreement",
+        ).estimate
+
+    alone, copied = agreement(1, 40), agreement(6, 40)
+    assert alone.value == pytest.approx(copied.value) == pytest.approx(spearmanr(seen, quality).statistic)
+    assert alone.interval is not None and copied.interval is not None
+    width = alone.interval.high - alone.interval.low
+    assert 0.75 * width < copied.interval.high - copied.interval.low < 1.33 * width
 
 
 def test_drift_is_told_with_its_interval() -> None:

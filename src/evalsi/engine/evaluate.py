@@ -15,6 +15,7 @@ from typing import Any
 
 from evalsi.core.errors import DeadlineError, MeasurementError, crossing, described
 from evalsi.core.giving_way import giving_way
+from evalsi.core.own_time import OwnTime
 from evalsi.core.own_traces import Span, span
 from evalsi.core.python_module import who_exits
 from evalsi.engine.carried_records import carried
@@ -307,12 +308,12 @@ class Lanes:
             with crossing(evaluator.name):
                 return evaluator.call(*subjects)
         deadline_s = self._panel.asking_deadline_s if _asks_judge(evaluator) else self._panel.deadline_s
-        scope = asyncio.timeout(deadline_s)
+        deadline = OwnTime(deadline_s)
         try:
-            async with scope:
+            async with deadline:
                 return await _foreign(evaluator.call(*subjects), deadline_s)
         except TimeoutError as error:
-            if scope.expired():
+            if deadline.expired():
                 fault = Fault.JUDGE if _asks_judge(evaluator) else Fault.EVALUATOR
                 raise DeadlineError(f"no value within {deadline_s:g} s", fault=fault) from None
             raise MeasurementError(f"TimeoutError: {error}") from error

@@ -82,7 +82,13 @@ def _thirds(steps: Floats) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]
 
 def _agreement(given: GivenRewards, plan: Resampling) -> Sign:
     both = np.isfinite(given.rewards) & np.isfinite(given.heldout)
-    estimate = spearman(given.rewards[both], given.heldout[both], plan.level)
+    x, y = given.rewards[both], given.heldout[both]
+    prompts = _chosen(given.prompts, both)
+    estimate = spearman(x, y, plan.level)
+    if estimate.interval is not None and len(set(prompts)) < len(prompts):
+        estimate = bootstrap_statistic(
+            lambda weights: _rank_correlations(weights, x, y), x.size, plan, clusters=prompts
+        )
     return Sign(name="heldout-agreement", meaning="rank correlation of reward and held-out score", estimate=estimate)
 
 
@@ -139,6 +145,27 @@ def _length_bias(given: GivenRewards, plan: Resampling) -> Sign:
     estimate = bootstrap_statistic(statistic, x.size, plan, clusters=prompts)
     alarm = estimate.interval is not None and estimate.interval.low > 0
     return Sign(name="length-bias", meaning=meaning, estimate=estimate, is_alarm=alarm)
+
+
+def _rank_correlations(weights: npt.NDArray[np.int64], a: Floats, b: Floats) -> Floats:
+    """Spearman correlation of each weighted row, shape (rows,). NaN where one side is constant."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        n = weights.sum(axis=1, keepdims=True)
+        ranks_a, ranks_b = _weighted_ranks(weights, a), _weighted_ranks(weights, b)
+        off_a = ranks_a - (weights * ranks_a).sum(axis=1, keepdims=True) / n
+        off_b = ranks_b - (weights * ranks_b).sum(axis=1, keepdims=True) / n
+        shared = (weights * off_a * off_b).sum(axis=1)
+        return shared / np.sqrt((weights * off_a**2).sum(axis=1) * (weights * off_b**2).sum(axis=1))
+
+
+def _weighted_ranks(weights: npt.NDArray[np.int64], values: Floats) -> Floats:
+    """Middle ranks of the values where each counts as often as its weight says, shape of `weights`."""
+    _, first, place = np.unique(np.sort(values), return_index=True, return_inverse=True)
+    order = np.argsort(values, kind="stable")
+    counts = np.add.reduceat(weights[:, order], first, axis=1)
+    ranks = np.empty(weights.shape)
+    ranks[:, order] = (np.cumsum(counts, axis=1) - counts / 2)[:, place]
+    return ranks
 
 
 def _correlations(weights: npt.NDArray[np.int64], a: Floats, b: Floats) -> Floats:

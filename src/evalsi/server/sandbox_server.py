@@ -90,7 +90,7 @@ async def serving_sandboxes(plan: SandboxServePlan, host: SandboxHost, journal: 
         except OSError as error:
             raise EvalsiError(
                 f"{plan.address} cannot be listened on: {error.strerror}",
-                hint="another program may have the port; choose one with --listen, or port 0 for any free one",
+                hint="another program may have the port; choose another, or 0 for any free one",
             ) from None
         journal.note("info", "ready", host=plan.host, port=port, tls=credentials is not None, version=__version__)
         yield port

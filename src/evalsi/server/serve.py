@@ -144,7 +144,7 @@ async def serving(
             await grpc.stop(0)
             raise EvalsiError(
                 f"{plan.host}:{plan.port} cannot be listened on: {os.strerror(error.errno or 0)}",
-                hint="another program may have the port; choose one with --listen, or port 0 for any free one",
+                hint="another program may have the port; choose another, or 0 for any free one",
             ) from None
         loop = asyncio.get_running_loop()
         beside = [

@@ -176,6 +176,16 @@ def test_a_level_that_is_not_here_is_an_error_and_no_score() -> None:
     assert isinstance(end, MeasurementError)
 
 
+@pytest.mark.parametrize("form", ["plain", "script"])
+def test_a_program_that_hangs_in_every_test_ends_with_the_third(form: str) -> None:
+    texts = [f"assert add({number}, 0) == {number}" for number in range(40)]
+    tests = texts if form == "plain" else [f"nothing = 0\n{text}" for text in texts]
+    hanging = "def add(a, b):\n    while True:\n        pass\n"
+    started = time.perf_counter()
+    assert numbers("unit-tests", [(hanging, {"test_list": tests})], timeout_s=1) == [0]
+    assert time.perf_counter() - started < 35  # forty would take a minute in two places
+
+
 def test_a_hanging_program_costs_its_time_and_no_more() -> None:
     hanging = "def add(a, b):\n    while True:\n        pass\n"
     started = time.perf_counter()

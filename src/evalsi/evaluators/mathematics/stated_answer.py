@@ -14,6 +14,8 @@ Fallback: TypeAlias = Literal["last-number", "whole", "none"]
 _SHORT = 120
 """Characters up to which a text of one line may itself be the result."""
 _FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(?!\s)([^$\n]{1,400})\$|\\\((.{1,400}?)\\\)|\\\[(.{1,400}?)\\\]", re.DOTALL)
+_SENTENCE = re.compile(r"[A-Za-z][^$\\\n]*\s(\$(?!\s)[^$\n]*[^$\s]\$|\\\(.*\\\))[.!]?")
+"""Words and then one formula: "It is $x+1$."."""
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:/\d+)?\\?%?(?![\w])")
 _ENDS = re.compile(r"</answer>|\n|(?<=[^\d.])\.(?=\s|$)|\.(?=\s+[A-Z]|\s*$)", re.IGNORECASE)
 _PROSE = re.compile(r"[A-Za-z]{4,}.*\s.*[A-Za-z]{4,}")
@@ -33,7 +35,8 @@ def stated_answer(text: str, fallback: Fallback = "last-number") -> str | None:
         if declared:
             return _last_formula(declared) or declared
     stripped = text.strip()
-    if len(stripped) <= _SHORT and "\n" not in stripped and _PROSE.search(stripped) is None:
+    is_short = len(stripped) <= _SHORT and "\n" not in stripped
+    if is_short and _PROSE.search(stripped) is None and _SENTENCE.fullmatch(stripped) is None:
         return stripped or None
     formula = _last_formula(text[-4000:])
     if formula is not None:

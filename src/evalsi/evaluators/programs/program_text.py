@@ -4,6 +4,7 @@ Its own module because every grader of code has to read the same program out of 
 """
 
 import re
+from functools import cache
 from importlib.resources import files
 
 _FENCE = re.compile(
@@ -32,6 +33,7 @@ def program_text(answer: str, languages: frozenset[str] = frozenset(_PYTHON)) ->
     return marked[-1] if marked else blocks[-1][1]
 
 
+@cache
 def inside_source(name: str) -> str:
     """The source of a module of `programs.inside`, with those it is made of in front of it."""
     folder = files("evalsi.evaluators.programs.inside")

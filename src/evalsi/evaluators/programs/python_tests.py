@@ -8,6 +8,7 @@ reach a verdict or an expected value.
 
 import ast
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -25,6 +26,9 @@ OWN_PYTHON = "python3"
 _FILE = "main.py"
 _MOST_ROUNDS = 400
 _ROUNDS_WITHOUT_PROGRESS = 3
+_MOST_TIMEOUTS = 3
+"""How often a program may run out of time; what it would do after that counts as the same. So a program that hangs in
+every test ends within the deadline of its record, as a failure of its own."""
 _PREFIXES = 8
 """At how many places of a test it is looked whether the program's answers depend on what it is asked later."""
 _ANSWER_FIELDS = ("value", "args", "kwargs", "raised", "modules", "message", "attributes")
@@ -92,12 +96,13 @@ class ProgramRunner:
     async def _run(self, source: str, stdins: tuple[bytes, ...], limits: SandboxLimits) -> tuple[Execution, ...]:
         if self._interpreter != OWN_PYTHON:
             return await self.run_command((self._interpreter, _FILE), _FILE, source, stdins, limits)
-        program = PythonProgram(source=source, stdins=stdins, limits=limits, min_isolation=self.least)
-        try:
-            runs = await self.require_host().run_python(program)
-        except (SandboxUnavailableError, SandboxError) as error:
-            raise sandbox_failure(str(error)) from error
-        return _without_failures(runs.executions)
+        host = self.require_host()
+
+        async def portion(some: tuple[bytes, ...]) -> tuple[Execution, ...]:
+            program = PythonProgram(source=source, stdins=some, limits=limits, min_isolation=self.least)
+            return (await host.run_python(program)).executions
+
+        return await _in_portions(portion, stdins, _MOST_TIMEOUTS)
 
     async def run_command(
         self,
@@ -114,11 +119,8 @@ class ProgramRunner:
         program = CommandProgram(
             argv=argv, file=file, source=source, limits=limits or self.limits, min_isolation=self.least
         )
-        try:
-            executions = await run_by_command(self.require_host(), program, stdins)
-        except SandboxUnavailableError as error:
-            raise sandbox_failure(str(error)) from error
-        return _without_failures(executions)
+        host = self.require_host()
+        return await _in_portions(lambda some: run_by_command(host, program, some), stdins, 1)
 
     async def _check_packages(self) -> None:
         if self._missing is None:
@@ -143,6 +145,27 @@ class ProgramRunner:
         if self._host is None:
             raise sandbox_failure("no sandbox was lent to this evaluation, and programs are not run without one")
         return self._host
+
+
+async def _in_portions(
+    run: Callable[[tuple[bytes, ...]], Awaitable[tuple[Execution, ...]]], stdins: tuple[bytes, ...], size: int
+) -> tuple[Execution, ...]:
+    """One execution per standard input, the last of them not run where the program ran out of time too often.
+
+    Raises: MeasurementError: a sandbox failed, or none is strong enough.
+    """
+    found: list[Execution] = []
+    timeouts = 0
+    while len(found) < len(stdins) and timeouts < _MOST_TIMEOUTS:
+        count = min(size, _MOST_TIMEOUTS - timeouts)
+        try:
+            executions = await run(stdins[len(found) : len(found) + count])
+        except (SandboxUnavailableError, SandboxError) as error:
+            raise sandbox_failure(str(error)) from error
+        found += _without_failures(executions)
+        timeouts += sum(each.outcome is SandboxOutcome.TIMEOUT for each in executions)
+    skipped = Execution(outcome=SandboxOutcome.TIMEOUT, reason=f"it ran out of time {timeouts} times before")
+    return (*found, *[skipped] * (len(stdins) - len(found)))
 
 
 def _without_failures(executions: tuple[Execution, ...]) -> tuple[Execution, ...]:

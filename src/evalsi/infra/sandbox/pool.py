@@ -5,6 +5,7 @@ import collections
 import contextlib
 from collections.abc import AsyncGenerator, Callable
 
+from evalsi.core.own_time import waiting_for_a_turn
 from evalsi.infra.sandbox.slot import Circumstances, ImageToRun, Slot, start_slot
 
 _CELLS_BEFORE_RETIRING = 512
@@ -118,7 +119,8 @@ class SlotPool:
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         try:
-            await turn
+            with waiting_for_a_turn():
+                await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
                 self._give_place()

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import contextlib
+import gzip
 import hashlib
 import json
 import shutil
@@ -75,16 +76,21 @@ def test_an_image_is_had_from_files_and_folders_and_unpacked_once(tmp_path: Path
     ("name", "said"),
     [
         ("oci-layout:{}/layout:two", "holds no image 'two'"),
-        ("oci-layout:{}/nowhere", "No such file"),
+        ("oci-layout:{}/nowhere", "nowhere is no image in the OCI image layout: it has no index.json"),
         ("docker-archive:{}/saved.tar:9", "holds no image '9'"),
-        ("docker-archive:{}/layout/index.json", "no archive of an image"),
-        ("dir:{}/layout", "No such file"),
+        ("docker-archive:{}/layout/index.json", "no archive of an image as docker save writes it: it is no tar file"),
+        ("docker-archive:{}/cut.tar.gz", "cut off$"),
+        ("docker-archive:{}/other.tar", "manifest.json' not found"),
+        ("dir:{}/layout", "it has no manifest.json"),
     ],
 )
 def test_an_image_that_is_not_there_says_so(tmp_path: Path, name: str, said: str) -> None:
     layout = Layout(tmp_path / "layout")
     layout.image("one", LAYERS)
     save(layout, tmp_path / "saved.tar")
+    (tmp_path / "cut.tar.gz").write_bytes(gzip.compress((tmp_path / "saved.tar").read_bytes())[:200])
+    with tarfile.open(tmp_path / "other.tar", "w") as other:
+        other.add(tmp_path / "cut.tar.gz")
     with pytest.raises(ImageError, match=said):
         fetch(name.format(tmp_path), tmp_path / "store")
 

@@ -4,10 +4,8 @@ That does not matter: no expected value and no verdict ever enters this process.
 program answers, as data.
 """
 
-import asyncio
 import builtins
 import enum
-import inspect
 import itertools
 import json
 import os
@@ -125,7 +123,11 @@ def _outcome(op: str, target: Any, arguments: list[Any], named: dict[str, Any], 
     match op:
         case "call":
             value: Any = target(*arguments, **named)
-            return {"w": encode(asyncio.run(value), keep)} if inspect.iscoroutine(value) else encode(value, keep)
+            if _kind_of(value) is not types.CoroutineType:
+                return encode(value, keep)
+            import asyncio
+
+            return {"w": encode(asyncio.run(value), keep)}
         case "value":
             return encode(target, keep)
         case "isinstance":

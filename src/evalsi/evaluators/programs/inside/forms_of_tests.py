@@ -5,7 +5,6 @@ can bring it about.
 """
 
 import ast
-import asyncio
 import builtins
 import collections
 import copy
@@ -280,7 +279,7 @@ def _run_unittest(kind: Any, method: str) -> None:
         raise unittest.SkipTest(skipped)
     kind.setUpClass()
     if hasattr(test, "asyncSetUp"):
-        asyncio.run(_run_async_test(test, method))
+        _run_to_its_end(_run_async_test(test, method))
         return
     test.setUp()
     try:
@@ -309,6 +308,12 @@ def _call_hooks(holder: Any, *names: str) -> None:
         hook(*[None] * len(inspect.signature(hook).parameters))
 
 
+def _run_to_its_end(coroutine: Any) -> None:
+    import asyncio
+
+    asyncio.run(coroutine)
+
+
 def _kind_of(holder: object) -> Any:
     return type(holder)
 
@@ -328,6 +333,6 @@ def _call_rows(names: dict[str, Any], holder: Any, test: Any) -> None:
         try:
             ended = test(**row, **fixtures.arguments(test, row))
             if inspect.iscoroutine(ended):
-                asyncio.run(ended)
+                _run_to_its_end(ended)
         finally:
             fixtures.end()

@@ -4,10 +4,12 @@ A source may be hostile or broken: what does not have the digest it was asked by
 """
 
 import hashlib
+import lzma
 import os
 import shutil
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Protocol, Self
@@ -148,6 +150,11 @@ class LayoutSource:
         try:
             with path.open("rb") as file:
                 return file.read(LARGEST_MANIFEST)
+        except FileNotFoundError as error:
+            form = "the OCI image layout" if self._is_layout else "the form that skopeo's dir: writes"
+            raise ImageError(
+                f"{self._folder} is no image in {form}: it has no {path.relative_to(self._folder)}"
+            ) from error
         except OSError as error:
             raise ImageError(f"{path}: {error.strerror}") from error
 
@@ -163,8 +170,11 @@ class ArchiveSource:
         try:
             with tarfile.open(self._file) as archive:
                 return self._convert(archive, version)
-        except (OSError, tarfile.TarError, KeyError) as error:
-            raise ImageError(f"{self._file} is no archive of an image: {error}") from error
+        except OSError as error:
+            raise ImageError(f"{self._file}: {error.strerror}") from error
+        except (tarfile.TarError, KeyError, EOFError, zlib.error, lzma.LZMAError) as error:
+            why = str(error.args[0]) if isinstance(error, KeyError) else "it is no tar file, or is cut off"
+            raise ImageError(f"{self._file} is no archive of an image as docker save writes it: {why}") from error
 
     async def blob(self, digest: str) -> Path:
         found = self._blobs.find(digest)
