@@ -1,6 +1,7 @@
 """`evalsi run` and what follows it: exit statuses, changes on the command line, files, repeats, other evaluators."""
 
 import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -695,3 +696,20 @@ def test_each_evaluator_is_written_down_with_the_judge_that_it_asks(cli: Cli, fo
     assert told[0]["judge_settings_sha256"] != told[1]["judge_settings_sha256"]
     calls = [" ".join(line.split()) for line in plan.splitlines() if line.startswith("judge ")]
     assert calls == ["judge main calls at least 3", "judge other calls at least 3"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"python": "target.py:answr"}, "run.json:1:147: spec.target.python: target.py has no callable 'answr'"),
+        ({"connector": "openai-compatible", "model": "m", "api": "responses", "seed": 3}, "spec.target.seed: the responses"),
+        ({"connector": "openai-compatible", "model": "m", "api_key_env": "NO_SUCH_KEY"}, "NO_SUCH_KEY is not set"),
+    ],
+)
+def test_a_target_that_cannot_be_made_is_said_with_its_place(
+    cli: Cli, folder: Path, changes: dict[str, Any], said: str
+) -> None:
+    ended = cli("run", "-f", str(write_run(folder, target=changes)))
+    assert ended.status == 2
+    assert said in ended.err
+    assert re.search(r"run\.json:1:\d+: ", ended.err)
