@@ -702,7 +702,10 @@ def test_each_evaluator_is_written_down_with_the_judge_that_it_asks(cli: Cli, fo
     ("changes", "said"),
     [
         ({"python": "target.py:answr"}, "run.json:1:147: spec.target.python: target.py has no callable 'answr'"),
-        ({"connector": "openai-compatible", "model": "m", "api": "responses", "seed": 3}, "spec.target.seed: the responses"),
+        (
+            {"connector": "openai-compatible", "model": "m", "api": "responses", "seed": 3},
+            "spec.target.seed: the responses",
+        ),
         ({"connector": "openai-compatible", "model": "m", "api_key_env": "NO_SUCH_KEY"}, "NO_SUCH_KEY is not set"),
     ],
 )
