@@ -716,3 +716,10 @@ def test_a_target_that_cannot_be_made_is_said_with_its_place(
     assert ended.status == 2
     assert said in ended.err
     assert re.search(r"run\.json:1:\d+: ", ended.err)
+
+
+def test_results_that_are_errors_are_listed_with_their_trial(cli: Cli, folder: Path) -> None:
+    extra = [{"id": "c", "input": "say crash", "reference": "x"}]
+    assert cli("run", "-f", str(write_run(folder, right=1, wrong=0, extra=extra, trials=2))).status == 0
+    lines = cli("runs", "show", "latest", "--errors").out.splitlines()[1:]
+    assert [line.partition("  ")[0] for line in lines] == ["c (trial 0)", "c (trial 1)"]
