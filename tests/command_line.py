@@ -100,6 +100,7 @@ def evalsi_shown(monkeypatch: pytest.MonkeyPatch, width: int | None, *arguments:
         patched.delenv("LINES", raising=False)
         if width is not None:
             patched.setenv("COLUMNS", str(width))
+            patched.setenv("LINES", "40")  # without both, the library takes a dumb terminal for one of 80 columns
         assert run(arguments) in (0, 3), arguments
     return stream.getvalue()
 

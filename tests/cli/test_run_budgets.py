@@ -192,5 +192,6 @@ def test_a_run_that_its_budget_ended_passes_nowhere(cli: Cli, folder: Path, mode
     assert "stopped early: the budget of 200 target tokens" in cli("runs", "show", "latest").err
     cli("report", "latest", "-o", "r.html")
     assert "STOPPED" in Path("r.html").read_text()
+    assert "the candidate did not finish, since the budget of 200" in cli("compare", "latest", "latest").err
     next_run = cli("run", "-f", str(path), "--baseline", "latest(team=docs)", "--set", "spec.budget={}")
     assert "the baseline cannot be read" in next_run.err, "a part of a run is no baseline"

@@ -1,6 +1,7 @@
 """`evalsi run` and what follows it: exit statuses, changes on the command line, files, repeats, other evaluators."""
 
 import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from evalsi.testing.stand_in_model import Behaviour, Reply, StandInModel
 from evalsi.wiring.judging import with_defaults
 from tests.case_files import CASES, case
 from tests.cli.run_folder import asked, write_run
-from tests.command_line import Ended, evalsi_here
+from tests.command_line import Ended, evalsi_here, write_jsonl
 
 Cli = Callable[..., Ended]
 
@@ -646,3 +647,79 @@ def test_a_list_of_runs_tells_ids_apart_that_begin_alike(
     shown = [line.split()[0] for line in cli("runs", "list").out.splitlines()[1:]]
     assert shown == ["2m8mg47ac", "1m8mg47ab", "1m8mg47aa"]
     assert all(cli("runs", "show", each).status == 0 for each in shown)
+
+
+def test_a_comparison_says_that_records_or_code_are_not_the_same(cli: Cli, folder: Path) -> None:
+    own = "from evalsi import evaluator\n\n@evaluator(name='own')\ndef own(record):\n    return {}\n"
+    (folder / "own.py").write_text(own.format("True"))
+    path = write_run(folder, evaluators=["exact-match", "./own.py:own"])
+    assert cli("run", "-f", str(path), "--name", "one").status == 0
+    rows = [json.loads(line) for line in (folder / "cases.jsonl").read_text().splitlines()]
+    rows[3]["reference"] = "something else"
+    write_jsonl(folder / "cases.jsonl", [*rows, {"id": "new", "input": "say 1", "reference": "1"}])
+    (folder / "own.py").write_text(own.format("1 == 1"))
+    assert cli("run", "-f", str(path), "--name", "two").status == 0
+    said = cli("compare", "one", "two").err
+    assert (
+        "the datasets are not the same: 1 of 10 shared records have another input or reference (such as 'r3')" in said
+    )
+    assert "the code of own is not the same" in said
+    assert "did not finish" not in said
+    assert "not the same" not in cli("compare", "two", "two").err
+
+
+def test_trials_give_no_interval_that_takes_them_for_independent(cli: Cli, folder: Path) -> None:
+    gates = [gate(stat="ERROR_RATE", max=0.5), {"stat": "LATENCY_P50", "max": 30}]
+    for trials in (1, 3):
+        path = write_run(folder, gates=gates, trials=trials)
+        assert cli("run", "-f", str(path), "--output", "r.json", "--name", f"x{trials}").status == 0
+        decided = json.loads((folder / "r.json").read_text())["gates"]
+        assert [each.get("ci") is None for each in decided] == [trials > 1] * 2
+    line = next(line for line in cli("runs", "show", "x1").err.splitlines() if "median latency" in line)
+    value, _, ends = line.partition(": ")[2].partition(" [")
+    assert value.endswith(("s", "ms"))
+    assert ends.partition(",")[0].endswith("s"), "the ends of an interval have the unit of the value"
+
+
+def test_each_evaluator_is_written_down_with_the_judge_that_it_asks(cli: Cli, folder: Path) -> None:
+    with StandInModel(Behaviour()) as model:
+        judges = {
+            name: {"provider": "openai-compatible", "model": f"judge-{name}", "base_url": model.base_url}
+            for name in ("main", "other")
+        }
+        evaluators = ["correctness", {"ref": "correctness", "name": "second", "judge": "other"}]
+        path = write_run(folder, right=3, wrong=0, evaluators=evaluators, judges=judges, judge="main")
+        plan = cli("run", "-f", str(path), "--dry-run").out
+        assert cli("run", "-f", str(path), "--output", "r.json").status == 0
+    told = json.loads((folder / "r.json").read_text())["manifest"]["evaluators"]
+    assert [each["judge"] for each in told] == ["openai-compatible/judge-main", "openai-compatible/judge-other"]
+    assert told[0]["judge_settings_sha256"] != told[1]["judge_settings_sha256"]
+    calls = [" ".join(line.split()) for line in plan.splitlines() if line.startswith("judge ")]
+    assert calls == ["judge main calls at least 3", "judge other calls at least 3"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"python": "target.py:answr"}, "run.json:1:147: spec.target.python: target.py has no callable 'answr'"),
+        (
+            {"connector": "openai-compatible", "model": "m", "api": "responses", "seed": 3},
+            "spec.target.seed: the responses",
+        ),
+        ({"connector": "openai-compatible", "model": "m", "api_key_env": "NO_SUCH_KEY"}, "NO_SUCH_KEY is not set"),
+    ],
+)
+def test_a_target_that_cannot_be_made_is_said_with_its_place(
+    cli: Cli, folder: Path, changes: dict[str, Any], said: str
+) -> None:
+    ended = cli("run", "-f", str(write_run(folder, target=changes)))
+    assert ended.status == 2
+    assert said in ended.err
+    assert re.search(r"run\.json:1:\d+: ", ended.err)
+
+
+def test_results_that_are_errors_are_listed_with_their_trial(cli: Cli, folder: Path) -> None:
+    extra = [{"id": "c", "input": "say crash", "reference": "x"}]
+    assert cli("run", "-f", str(write_run(folder, right=1, wrong=0, extra=extra, trials=2))).status == 0
+    lines = cli("runs", "show", "latest", "--errors").out.splitlines()[1:]
+    assert [line.partition("  ")[0] for line in lines] == ["c (trial 0)", "c (trial 1)"]

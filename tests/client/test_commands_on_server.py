@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from evalsi.testing.stand_in_model import Behaviour, Reply, StandInModel
 from tests.command_line import DATA, Ended, evalsi_here, evalsi_shown, write_jsonl
 from tests.server.running_server import RunningServer
 
@@ -314,6 +315,25 @@ def test_commands_on_runs_give_the_same_for_both(evalsi: Evalsi, url: str, tmp_p
     gone = evalsi("runs", "show", "bsae", *server)
     assert gone.status == 1
     assert "base" in gone.err
+
+
+def test_a_run_that_its_budget_ended_is_an_error_on_a_server_too(evalsi: Evalsi, url: str, tmp_path: Path) -> None:
+    server = ("--server", url)
+    evalsi("dataset", "put", "asked", "data.jsonl", *server)
+    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+    with StandInModel(Behaviour(replies=[Reply(text="x", usage=usage)])) as model:
+        target = json.dumps(
+            {"connector": "openai-compatible", "model": "m", "base_url": model.base_url, "max_concurrency": 1}
+        )
+        changes = (f"spec.target={target}", "spec.budget.max_target_tokens=15", "spec.gates[0].min=0")
+        sets = [word for change in changes for word in ("--set", change)]
+        ended = evalsi("run", spec(tmp_path, "capped", "catalog: {name: asked}"), *sets, *server)
+    assert ended.status == 1, ended.err
+    assert "the budget of 15 target tokens is used up" in ended.err
+    assert "PASS" not in ended.err
+    (row,) = json.loads(evalsi("runs", "list", "--format", "json", *server).out)[:1]
+    assert (row["status"], row["verdict"]) == ("error", "")
+    assert "target tokens is used up" in row["error"]
 
 
 @pytest.mark.slow

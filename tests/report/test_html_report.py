@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from evalsi import evaluate
+from evalsi.core.errors import MeasurementError
+from evalsi.engine.columns import ColumnsBuilder
+from evalsi.evaluators.api import EvalContext
+from evalsi.evaluators.binding import bind
+from evalsi.evaluators.catalog import load
 from evalsi.report.case_view import case_view, score_text
+from evalsi.report.error_groups import FailureTally
 from evalsi.report.html_report import html_report, write_html
 from evalsi.report.markdown_report import write_markdown
 from evalsi.report.report_options import ReportOptions
@@ -263,3 +269,24 @@ def test_the_same_run_gives_the_same_page() -> None:
 def test_the_page_of_a_demonstration_run_stays_small() -> None:
     assert len(demo_records("birch")) == 160
     assert len(html_report(demo_run("birch"))) < 300_000
+
+
+def test_errors_of_one_kind_are_told_apart_by_their_reason_and_not_by_its_numbers() -> None:
+    tally = FailureTally(2)
+    builder = ColumnsBuilder(bind(load("exact-match"), context=EvalContext()).definition, name="m", ref="m", rows=40)
+    for row in range(40):
+        reason = f"127.0.0.1:{row} answered 500" if row % 2 else f"broke off its answer to {f'r{row}'!r}"
+        builder.fail(row, MeasurementError(f"reason {chr(65 + row)}" if row < 14 else reason))
+    tally.add(builder.result, lambda row: f"r{row}")
+    found = tally.finish()
+    assert len(found) == 8
+    assert sum(group.count for group in found) == 40
+    tally = FailureTally(2)
+    builder = ColumnsBuilder(bind(load("exact-match"), context=EvalContext()).definition, name="m", ref="m", rows=10)
+    for row in range(10):
+        builder.fail(row, MeasurementError(f"127.0.0.1:{row} answered 500" if row % 5 else f"broke off {f'r{row}'!r}"))
+    tally.add(builder.result, lambda row: f"r{row}")
+    assert [(group.count, group.reason) for group in tally.finish()] == [
+        (8, "127.0.0.1:1 answered 500"),
+        (2, "broke off 'r0'"),
+    ]

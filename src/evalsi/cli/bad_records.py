@@ -77,11 +77,17 @@ def _bad_results(run: "GradedRun", *, errors: bool, failed: bool) -> Iterator[tu
             for columns in rows.columns:
                 for metric, result, why in _told(columns, place, directions, errors=errors, failed=failed):
                     record = rows.records[place]
-                    yield record.id, metric, result, why or _answer(record)
+                    yield _which(record, run.manifest.trials), metric, result, why or _answer(record)
     for columns in run.whole:
         for place in range(columns.rows):
             for told in _told(columns, place, directions, errors=errors, failed=failed):
                 yield ("", *told)
+
+
+def _which(record: "Record", trials: int) -> str:
+    """The record, and the trial where there are several."""
+    made_by = record.provenance.run if record.provenance is not None else None
+    return f"{record.id} (trial {made_by.trial})" if trials > 1 and made_by is not None else record.id
 
 
 def _answer(record: "Record") -> str:

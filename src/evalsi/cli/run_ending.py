@@ -19,7 +19,6 @@ from evalsi.cli.progress import ProgressLine, StopSwitch
 from evalsi.cli.slice_table import print_slices, slices_of
 from evalsi.cli.terminal import LOADED_LATER, say
 from evalsi.core.collector import tune_collector
-from evalsi.core.figure import figure
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -184,7 +183,7 @@ def gate_line(result: Any) -> str:
     from evalsi.report.gate_line import gate_line as in_words
 
     line = in_words(result)
-    interval = "" if line.ci is None else f" [{figure(line.ci.low)}, {figure(line.ci.high)}]"
+    interval = f" {line.bounds}" if line.bounds else ""
     measured = "" if line.word == "NO DATA" or line.is_condition or line.is_comparison else f"{line.value}{interval}"
     said = ", ".join(part for part in (measured, line.why) if part)
     return f"{line.word:<12} {line.title}: {said}"

@@ -19,7 +19,7 @@ from evalsi.compare.run_values import USAGE, RunValues, collect_values, common_c
 from evalsi.compare.shared_records import PairedValues, SharedRecords
 from evalsi.core.errors import UnknownNameError
 from evalsi.results.graded_run import GradedRun
-from evalsi.stats import mean_estimate
+from evalsi.stats import ClusterTotals, Estimate, cluster_robust_t, mean_estimate
 
 MAX_FLIPS = 50
 
@@ -68,7 +68,7 @@ def compare_runs(
         shared=shared.count,
         only_baseline=before.count - shared.count,
         only_candidate=after.count - shared.count,
-        usage=_usage(shared, plan),
+        usage=_usage(shared, plan, clusters),
         flips=with_texts(baseline, candidate, changed, shared),
         flips_left_out=changes - len(changed),
         warnings=[
@@ -125,7 +125,7 @@ def _declared_range(run: GradedRun, metric: str) -> tuple[float, float] | None:
     return None
 
 
-def _usage(shared: SharedRecords, plan: ComparePlan) -> list[UsageDifference]:
+def _usage(shared: SharedRecords, plan: ComparePlan, clusters: list[str] | None) -> list[UsageDifference]:
     found: list[UsageDifference] = []
     for name, (_, unit) in USAGE.items() if shared.count else ():
         first = shared.before.usage[name][shared.rows_before]
@@ -138,7 +138,16 @@ def _usage(shared: SharedRecords, plan: ComparePlan) -> list[UsageDifference]:
                     unit=unit,
                     baseline_mean=float(first[both].mean()),
                     candidate_mean=float(second[both].mean()),
-                    difference=mean_estimate(second[both] - first[both], plan.level),
+                    difference=_mean(second[both] - first[both], clusters, both, plan.level),
                 )
             )
     return found
+
+
+def _mean(
+    differences: npt.NDArray[np.float64], clusters: list[str] | None, both: npt.NDArray[np.bool_], level: float
+) -> Estimate:
+    if clusters is None:
+        return mean_estimate(differences, level)
+    groups = [group for group, there in zip(clusters, both.tolist(), strict=True) if there]
+    return cluster_robust_t(ClusterTotals.of(differences, groups), level)

@@ -1,6 +1,9 @@
 """From references to a panel: every evaluator loaded, its params checked, its alias unique, before anything runs."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import msgspec
 
 from evalsi.core.errors import EvalsiError, InvalidSpecError, UnknownNameError, UsageError
 from evalsi.evaluators.api import Definition, EvalContext
@@ -52,4 +55,5 @@ def _bind_one(
         if choice.judge not in contexts:
             raise UnknownNameError("judge", choice.judge, contexts)
         context = contexts[choice.judge]
-    return bind(load(choice.ref), context=context, params=choice.params, alias=choice.name or None)
+    bound = bind(load(choice.ref), context=context, params=choice.params, alias=choice.name or None)
+    return replace(bound, source=msgspec.structs.replace(bound.source, judge=choice.judge))

@@ -18,6 +18,7 @@ from evalsi.core.errors import InvalidParamsError, PluginError, UsageError, cros
 from evalsi.core.overdue import OverdueError, ended_after
 from evalsi.evaluators.api import Definition, EvalContext
 from evalsi.evaluators.fences_used import NotingSandboxHost
+from evalsi.ports.judge import Judge
 from evalsi.schema import (
     EvaluatorManifest,
     EvaluatorRef,
@@ -66,6 +67,8 @@ class BoundEvaluator:
     bounded: bool = False
     """Whether the engine may call it in its own process: see `Definition.bounded`."""
     source: EvaluatorRef = field(default_factory=EvaluatorRef)
+    judge: Judge | None = None
+    """Whom it asks; None for one that asks no judge."""
 
     @property
     def own_name(self) -> str:
@@ -88,15 +91,20 @@ class BoundEvaluator:
         return self.definition.requires | getattr(self.instance, "needs", frozenset[str]())
 
     def fingerprint(self) -> str:
-        """Digest of what decides its scores: reference and params, and for code outside evalsi the code itself."""
-        return digest(
-            {
-                "ref": self.ref,
-                "name": self.name,
-                "params": msgspec.to_builtins(self.params),
-                "source": _source_of(self.definition.code),
-            }
-        )
+        """Digest of what decides its scores: reference and params, whom it asks by name, and for code outside evalsi the
+        code itself.
+        """
+        parts = {
+            "ref": self.ref,
+            "name": self.name,
+            "params": msgspec.to_builtins(self.params),
+            "source": self.code_digest(),
+        }
+        return digest({**parts, "judge": self.source.judge} if self.source.judge else parts)
+
+    def code_digest(self) -> str:
+        """`sha256:` of the file that holds its code; "" for our own, whose versions we know."""
+        return _source_of(self.definition.code)
 
 
 def bind(
@@ -138,6 +146,7 @@ def bind(
         is_async=definition.is_async,
         bounded=bool(getattr(made.instance, "bounded", definition.bounded)),
         source=EvaluatorRef(ref=ref, params=msgspec.to_builtins(checked), name=alias or ""),
+        judge=context.judge if "judge" in definition.requires else None,
     )
 
 

@@ -1,15 +1,20 @@
-"""What did not yield a score: errors by whose fault they are, kind and evaluator; skips and cancels by reason.
+"""What did not yield a score: errors by whose fault they are, kind, evaluator and reason; skips and cancels by reason.
 
 Its own module because an error must never hide in a mean; here each has its count, its words and records to look at.
 What is kept does not grow with the number of errors.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from evalsi.engine.columns import CANCELLED, ERROR, SKIPPED, EvaluatorColumns, Note
 
 _MOST_GROUPS = 200
+_MOST_REASONS = 8
+"""Reasons that are told apart among errors of one kind; what comes after them counts with the first."""
+_OF_ONE_RECORD = re.compile(r"\d+|'[^']*'|\"[^\"]*\"")
+"""What may differ between errors of one cause: numbers and what is quoted."""
 
 
 @dataclass(slots=True)
@@ -34,6 +39,8 @@ class FailureTally:
     def __init__(self, examples: int) -> None:
         self._examples = examples
         self._groups: dict[tuple[str, ...], FailureGroup] = {}
+        self._reasons: dict[tuple[str, ...], list[str]] = {}
+        """Those of each kind of error, in the order in which they came."""
 
     def add(self, columns: EvaluatorColumns, identifier: Callable[[int], str]) -> None:
         """A batch of one evaluator; `identifier` gives the id of a row and is called for few."""
@@ -50,7 +57,12 @@ class FailureTally:
 
     def _put(self, evaluator: str, code: int, note: Note, row: int, identifier: Callable[[int], str]) -> None:
         if code == ERROR:
-            key = ("error", evaluator, str(note.error_kind), str(note.fault))
+            alike = ("error", evaluator, str(note.error_kind), str(note.fault))
+            reasons = self._reasons.setdefault(alike, [])
+            reason = _OF_ONE_RECORD.sub("…", note.reason[:500])
+            if reason not in reasons and len(reasons) < _MOST_REASONS:
+                reasons.append(reason)
+            key = (*alike, reason if reason in reasons else reasons[0])
         else:
             key = ("skipped" if code == SKIPPED else "cancelled", evaluator, note.reason, "")
         group = self._groups.get(key)

@@ -118,7 +118,7 @@ def gather(run: GradedRun, options: ReportOptions) -> Findings:
         trials=trials.finish(),
         worst=[found for found in worst.finish() if found.cases],
         failures=failures.finish(),
-        usage=usage.finish(level),
+        usage=usage.finish(level, independent=path is None),
         records=records,
         level=level,
     )

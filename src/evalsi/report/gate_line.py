@@ -59,6 +59,8 @@ class GateLine:
     """Whether `metric` is a condition in CEL."""
     is_comparison: bool = False
     ci: ConfidenceInterval | None = None
+    bounds: str = ""
+    """The ends of `ci` as the value is written, [40 ms, 44 ms]; "" without one."""
     n: int = 0
 
     @property
@@ -126,8 +128,13 @@ def gate_line(result: GateResult) -> GateLine:
         is_condition=bool(gate.cel),
         is_comparison=is_comparison,
         ci=result.ci,
+        bounds="" if result.ci is None else _bounds(result.ci, unit),
         n=result.n,
     )
+
+
+def _bounds(ci: ConfidenceInterval, unit: str) -> str:
+    return f"[{in_unit(ci.low, unit)}, {in_unit(ci.high, unit)}]"
 
 
 def _subject(gate: Gate) -> str:

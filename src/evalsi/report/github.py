@@ -14,7 +14,7 @@ from typing import Literal
 
 from evalsi.core.errors import EvalsiError, InvalidSpecError
 from evalsi.report.comparison import Comparison
-from evalsi.report.figures import bounds, count, plural, signed
+from evalsi.report.figures import count, plural, signed
 from evalsi.report.gate_line import GateLine, gate_line
 from evalsi.report.markdown_report import code, write_markdown
 from evalsi.report.report_options import ReportOptions
@@ -154,7 +154,7 @@ def place_of(where: str, root: Path | None) -> Place:
 
 
 def _of_gate(line: GateLine, place: Place) -> Annotation:
-    interval = f" {bounds(line.ci)}" if line.ci is not None else ""
+    interval = f" {line.bounds}" if line.bounds else ""
     measured = f"{line.measured} {line.value}{interval}, n = {count(line.n)}" if line.stat and line.value else ""
     titles = {"FAIL": "Gate not met", "NO DATA": "Gate has no data", "INCONCLUSIVE": "Gate not decided"}
     if line.word == "NO DATA":

@@ -25,7 +25,7 @@ from evalsi.core.content import text_of
 from evalsi.core.whole_file import whole_file
 from evalsi.engine.columns import CANCELLED, ERROR, SCORED, SKIPPED, Column, EvaluatorColumns
 from evalsi.report.comparison import ComparedMetric, Comparison
-from evalsi.report.figures import bounds, count, number, plural, signed
+from evalsi.report.figures import count, number, plural, signed
 from evalsi.report.gate_line import GateLine, gate_line
 from evalsi.report.verdict import stopped_early
 from evalsi.report.visible_text import one_line, plain, shortened
@@ -231,7 +231,7 @@ class _Suite:
 
 
 def _gate_case(gate: GateLine) -> _Case:
-    interval = f" {bounds(gate.ci)}" if gate.ci is not None else ""
+    interval = f" {gate.bounds}" if gate.bounds else ""
     measured = f"{gate.measured} {gate.value}{interval}, n = {count(gate.n)}; asked for {gate.asks}"
     message = measured if gate.stat else gate.reason
     kinds: dict[str, tuple[Ending, str]] = {

@@ -5,7 +5,7 @@ Its own module because a cost is known, unknown or partly known, and a report mu
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evalsi.engine.columns import EvaluatorColumns
 from evalsi.report.distribution import Histogram, ThinnedValues
@@ -66,15 +66,20 @@ class UsageTally:
         self._cached += sum(usage.cached for usage in used)
         self._add(columns.evaluator, used)
 
-    def finish(self, level: float) -> UsageFigures:
+    def finish(self, level: float, *, independent: bool = True) -> UsageFigures:
+        """The figures; those of rows that are not independent, such as trials of one record, have no intervals."""
+
+        def told(estimate: Estimate) -> Estimate:
+            return estimate if independent else replace(estimate, interval=None)
+
         figures = [
             UsageFigure(
                 source=source,
                 measure=measure,
                 n=values.n,
                 total=values.total,
-                median=values.quantile(0.5, level),
-                p95=values.quantile(0.95, level),
+                median=told(values.quantile(0.5, level)),
+                p95=told(values.quantile(0.95, level)),
                 histogram=values.histogram(),
                 step=values.step,
             )

@@ -138,7 +138,8 @@ def decided(gate: GateLine, summary: MetricSummary | None) -> str:
     if gate.word == "NO DATA":
         return f"has no {gate.stat}; {asked}."
     interval = gate.ci or (summary.ci if summary is not None and gate.stat == "mean" else None)
-    figure = f"{gate.measured} {gate.value}{f' {bounds(interval)}' if interval is not None else ''}"
+    ends = gate.bounds or (bounds(interval) if interval is not None else "")
+    figure = f"{gate.measured} {gate.value}{f' {ends}' if ends else ''}"
     before = f", before {gate.baseline}" if gate.baseline else ""
     return f"{figure}{before}; {asked}."
 

@@ -117,16 +117,27 @@ def unpinned(evaluators: Sequence[BoundEvaluator], judges: Sequence[JudgeManifes
 
 
 def _bound(evaluator: BoundEvaluator, judges: Sequence[JudgeManifest]) -> BoundRunEvaluator:
-    asks = "judge" in evaluator.definition.requires and bool(judges)
+    asked = _judge_of(evaluator, judges)
     params: dict[str, Any] = msgspec.to_builtins(evaluator.params)
     return BoundRunEvaluator(
         name=evaluator.name,
         manifest=manifest_of(evaluator.definition),
         params=params,
         prompt_sha256=dict(getattr(evaluator.instance, "prompt_digests", {})),
-        judge=judges[0].name if asks else "",
-        judge_settings_sha256=judges[0].settings_sha256 if asks else "",
+        judge=asked.name if asked is not None else "",
+        judge_settings_sha256=asked.settings_sha256 if asked is not None else "",
+        code_sha256=evaluator.code_digest().removeprefix("sha256:"),
     )
+
+
+def _judge_of(evaluator: BoundEvaluator, judges: Sequence[JudgeManifest]) -> JudgeManifest | None:
+    """The judge that an evaluator asks, of those of the run: where two are of one model, the one with its settings."""
+    if evaluator.judge is None or not judges:
+        return None
+    settings = str(getattr(evaluator.judge, "fingerprint", "")).removeprefix("sha256:")
+    fitting = [judge for judge in judges if judge.settings_sha256 == settings]
+    named = [judge for judge in judges if judge.name == evaluator.judge.name]
+    return next(iter((*fitting, *named, *judges)))
 
 
 def _as_unicode(text: str) -> str:

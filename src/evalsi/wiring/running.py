@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from evalsi.core.clock import SystemClock
-from evalsi.core.errors import InvalidSpecError
+from evalsi.core.errors import InvalidSpecError, UsageError
 from evalsi.core.run_reference import REPLAY_OF, RunIdentity, none_labelled, resolve_run
 from evalsi.core.version import __version__
 from evalsi.datasets import open_dataset
@@ -72,7 +72,7 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
     concurrency = concurrency or DEFAULT_CONCURRENCY
     target: Target | None = answers
     if target is None and spec.target is not None:
-        target = _target(spec.target, document.folder, settings, concurrency)
+        target = _target(spec.target, document, settings, concurrency)
     judges = RunJudges(spec, settings, use_cache=options.use_cache)
     judges.refuse_unnamed(document)
     options.on_judges({name: judge.spend for name, judge in judges.named.items()})
@@ -140,18 +140,24 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
     )
 
 
-def _target(target: TargetSpec, folder: Path, settings: Settings, concurrency: int) -> Target:
+def _target(target: TargetSpec, document: RunDocument, settings: Settings, concurrency: int) -> Target:
+    """The target, ready to be asked. Raises: EvalsiError: it cannot be made; with its place in the specification."""
     surroundings = Surroundings(
         secret=settings.secret,
         unnamed_key=settings.unnamed_key,
         environment=settings.environment,
-        folder=folder,
+        folder=document.folder,
         proxy=settings.proxy,
         pool=LimiterPool(),
         fence=settings.fence,
         concurrency=concurrency,
     )
-    return make_target(target, surroundings, where="spec.target")
+    try:
+        return make_target(target, surroundings, where="spec.target")
+    except UsageError as error:
+        path = error.where or ""
+        error.where = f"{document.where(path)}: {path}" if path.startswith("spec.") else document.where("spec.target")
+        raise
 
 
 def _circumstances(

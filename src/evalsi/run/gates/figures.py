@@ -174,7 +174,8 @@ class _Scan:
     def _share(self, part: int, whole: int, why: str) -> Figure:
         if whole <= 0:
             return Figure(why=why)
-        return Figure(value=part / whole, ci=confidence_interval(wilson(part, whole, self._level)), n=whole)
+        ci = confidence_interval(wilson(part, whole, self._level)) if self._independent else None
+        return Figure(value=part / whole, ci=ci, n=whole)
 
     def _sliced(self, ask: FigureAsk) -> Figure:
         self._read()
@@ -255,7 +256,13 @@ class _Scan:
             estimate = quantile_estimate(values, _QUANTILES[stat], self._level)
         else:
             estimate = mean_estimate(values, self._level)
-        return _figure(estimate, unit)
+        figure = _figure(estimate, unit)
+        return figure if self._independent else replace(figure, ci=None)
+
+    @cached_property
+    def _independent(self) -> bool:
+        """Whether every row stands for itself; where not, figures that are not means of a metric have no interval."""
+        return cluster_path(self._run.manifest) is None
 
     def _total_cost(self) -> Figure:
         """Answers and judgements together. A part that is not priced makes the whole unknown."""

@@ -1105,6 +1105,7 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
         ("judge", "judge", "string", "plain", "", "", False),
         ("judge_settings_sha256", "judgeSettingsSha256", "string", "plain", "", "", False),
         ("prompt_sha256", "promptSha256", "string", "map", "", "", False),
+        ("code_sha256", "codeSha256", "string", "plain", "", "", False),
     ),
     "RunEvaluationContract": (
         ("evaluators", "evaluators", "message", "list", "BoundRunEvaluator", "", False),

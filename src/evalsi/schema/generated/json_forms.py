@@ -4897,6 +4897,7 @@ def rest_BoundRunEvaluator(m: BoundRunEvaluator) -> dict[str, Any]:
         "judge": m.judge,
         "judgeSettingsSha256": m.judge_settings_sha256,
         "promptSha256": m.prompt_sha256,
+        "codeSha256": m.code_sha256,
     }
     v = m.manifest
     if v is not None:
@@ -4919,6 +4920,8 @@ def file_BoundRunEvaluator(m: BoundRunEvaluator) -> dict[str, Any]:
         d["judge_settings_sha256"] = m.judge_settings_sha256
     if m.prompt_sha256:
         d["prompt_sha256"] = m.prompt_sha256
+    if m.code_sha256:
+        d["code_sha256"] = m.code_sha256
     return d
 
 

@@ -623,6 +623,10 @@ class BoundRunEvaluator(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     """Digest of everything that decides how the judge answers, in lower-case hexadecimal."""
     prompt_sha256: dict[str, str] = {}
     """Digest of each prompt it uses by the prompt's name, in lower-case hexadecimal."""
+    code_sha256: str = ""
+    """Digest of the file that holds its code, in lower-case hexadecimal; empty for evaluators of evalsi, which have
+    versions.
+    """
 
 
 class RunEvaluationContract(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True):

@@ -1961,6 +1961,7 @@ def read_BoundRunEvaluator(w):
         judge=w.judge,
         judge_settings_sha256=w.judge_settings_sha256,
         prompt_sha256=dict(w.prompt_sha256),
+        code_sha256=w.code_sha256,
     )
 
 

@@ -3067,6 +3067,9 @@ def fill_BoundRunEvaluator(s, w):
     v = s.prompt_sha256
     if v:
         w.prompt_sha256.update(v)
+    v = s.code_sha256
+    if v:
+        w.code_sha256 = v
 
 
 def fill_RunEvaluationContract(s, w):
