@@ -225,6 +225,16 @@ def test_an_envelope_and_a_flat_spec_mean_the_same() -> None:
     assert flat == envelope
 
 
+def test_a_spec_says_how_many_are_asked_at_once_and_may_ask_for_the_breakdown_that_is_always_there() -> None:
+    spec = read_reward_spec(
+        "components: [math-equiv]\nbreakdown: true\nconcurrency: 8\ncache: {enabled: true, size: 100}\n"
+    )
+    assert (spec.concurrency, spec.disable_cache) == (8, False)
+    with pytest.raises(InvalidSpecError) as raised:
+        read_reward_spec("components: [math-equiv]\nbreakdown: some\nconcurrency: -1\n")
+    assert [problem.where for problem in raised.value.problems] == ["<text>:2:12", "<text>:3:14"]
+
+
 def test_a_weight_left_out_is_1_and_a_gates_0_by_every_door() -> None:
     written = {
         "components": ["contains", {"ref": "token-f1", "weight": 0}, {"ref": "exact-match", "gate": True}],

@@ -15,6 +15,8 @@ from evalsi.evaluators.catalog import load
 from evalsi.schema import IsolationLevel, MetricSpec, RewardComponent, RewardOnError, RewardSpec, Scope, ScoreType
 
 _ISOLATION_PARAM = "min_isolation"
+MOST_AT_ONCE = 4096
+"""Questions at once that a spec may ask for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +68,8 @@ def _check_totals(spec: RewardSpec, problems: list[InvalidSpecError]) -> None:
         problems.append(_problem("floor", f"a finite number is needed, not {spec.floor!r}"))
     if spec.deadline is not None and spec.deadline <= 0:
         problems.append(_problem("deadline", "a deadline is longer than nothing", "for example 10s"))
+    if not 0 <= spec.concurrency <= MOST_AT_ONCE:
+        problems.append(_problem("concurrency", f"at most {MOST_AT_ONCE} are asked at once, not {spec.concurrency}"))
     clip = spec.clip
     if clip is None:
         return

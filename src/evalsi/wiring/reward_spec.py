@@ -1,7 +1,7 @@
 """Reads a reward spec from a file or text: YAML or JSON, with or without the envelope of a spec, every mistake with its place.
 
 Its own module because people write forms that the schema does not know: `clip: [low, high]`, `sandbox: {minIsolation}`
-and `cache: {enabled}` stand for fields that it does.
+and `cache: {enabled}` stand for fields that it does, and `breakdown` for what every reward has.
 """
 
 from collections.abc import Mapping, Sequence
@@ -117,6 +117,10 @@ def _expanded(tree: PlacedTree, body: dict[str, Any], at: str) -> dict[str, Any]
         found.setdefault("disable_cache", cast("dict[str, Any]", cache).get("enabled", True) is False)
     elif cache is not None:
         found.setdefault("disable_cache", cache is False)
+    if not isinstance(found.pop("breakdown", True), bool):
+        tree.add(
+            f"{at}.breakdown" if at else "breakdown", "breakdown is true or false; every reward has one in any case"
+        )
     components = found.get("components")
     if isinstance(components, list):
         found["components"] = [_component(one) for one in cast("list[Any]", components)]

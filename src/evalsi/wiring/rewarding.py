@@ -43,7 +43,7 @@ def make_reward_scorer(
         judge: Which judge the components that need one ask. By default the one that the spec names as "provider/model", else
             the default of the settings.
         may_ask_addresses: Whether components may have reward models asked at addresses of their own.
-        concurrency: Most rollouts about which somebody is asked at once; None for what is usual.
+        concurrency: Most rollouts about which somebody is asked at once; None for what the spec says, or is usual.
 
     Raises: EvalsiError: whatever is wrong with the spec, its evaluators or the judge. Nothing has been asked then.
     """
@@ -69,7 +69,7 @@ def make_reward_scorer(
         evaluators=tuple(part.evaluator for part in parts),
         deadline_s=plan.deadline_s,
         asking_deadline_s=plan.deadline_s,
-        concurrency=concurrency or _CONCURRENCY,
+        concurrency=concurrency or spec.concurrency or _CONCURRENCY,
     )
     to_close: list[Closable] = [each for each in (lent, sandbox, reward_models) if each is not None]
     cache = None if spec.disable_cache else _cache(settings)

@@ -1831,6 +1831,7 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
         ("judge", "judge", "string", "plain", "", "", False),
         ("deadline", "deadline", "duration", "optional", "", "", False),
         ("reference_field", "referenceField", "string", "plain", "", "", False),
+        ("concurrency", "concurrency", "int32", "plain", "", "", False),
     ),
     "RewardComponent": (
         ("ref", "ref", "string", "plain", "", "", False),

@@ -7860,6 +7860,7 @@ def rest_RewardSpec(m: RewardSpec) -> dict[str, Any]:
         "disableCache": m.disable_cache,
         "judge": m.judge,
         "referenceField": m.reference_field,
+        "concurrency": m.concurrency,
     }
     v = m.clip
     if v is not None:
@@ -7890,6 +7891,7 @@ def file_RewardSpec(m: RewardSpec) -> dict[str, Any]:
         d["deadline"] = duration_text(v)
     if m.reference_field:
         d["reference_field"] = m.reference_field
+    d["concurrency"] = m.concurrency
     return d
 
 

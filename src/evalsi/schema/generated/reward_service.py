@@ -6,7 +6,7 @@ from __future__ import annotations
 import msgspec
 
 from evalsi.schema.generated.record import IsolationReport, Record
-from evalsi.schema.scalar_types import JsonObject, Seconds
+from evalsi.schema.scalar_types import Int32, JsonObject, Seconds
 from evalsi.schema.schema_enum import SchemaEnum
 from evalsi.schema.reward_text import ReadableReward
 
@@ -70,6 +70,8 @@ class RewardSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     """Longest time one part may take over one rollout; absent for a minute. In seconds."""
     reference_field: str = ""
     """Column that holds the reference; empty for the usual names."""
+    concurrency: Int32 = 0
+    """Most rollouts about which a judge or a reward model is asked at once; 0 for what is usual."""
 
 
 class RewardComponent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True):

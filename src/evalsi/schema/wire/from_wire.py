@@ -2996,6 +2996,7 @@ def read_RewardSpec(w):
         judge=w.judge,
         deadline=read_duration(w.deadline) if w.HasField("deadline") else None,
         reference_field=w.reference_field,
+        concurrency=w.concurrency,
     )
 
 

@@ -5079,6 +5079,9 @@ def fill_RewardSpec(s, w):
     v = s.reference_field
     if v:
         w.reference_field = v
+    v = s.concurrency
+    if v:
+        w.concurrency = v
 
 
 def fill_RewardComponent(s, w):
