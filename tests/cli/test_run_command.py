@@ -441,6 +441,30 @@ def test_a_mistake_in_a_flag_is_called_by_the_flag_and_says_what_to_write(
     assert "--set" not in ended.err
 
 
+@pytest.mark.parametrize(
+    ("baseline", "said"),
+    [
+        ("base.json", "the baseline 'base.json' cannot be read: there is no file"),
+        ("7f3a", "the baseline '7f3a' cannot be read: no run"),
+    ],
+)
+def test_a_baseline_that_is_not_there_is_told_before_anybody_is_asked(
+    cli: Cli, folder: Path, baseline: str, said: str
+) -> None:
+    gate = {"metric": "exact-match", "max_drop": 0.02, "baseline": baseline}
+    ended = cli("run", "-f", str(write_run(folder, gates=[gate])))
+    assert (ended.status, asked(folder)) == (2, [])
+    assert said in ended.err
+    assert "run.json:" in ended.err
+
+
+def test_the_first_run_of_all_may_name_the_latest_as_its_baseline_and_has_no_data(cli: Cli, folder: Path) -> None:
+    gate = {"metric": "exact-match", "max_drop": 0.02, "baseline": "latest"}
+    path = write_run(folder, gates=[gate])
+    first = cli("run", "-f", str(path))
+    assert (first.status, "NO DATA" in first.err + first.out) == (3, True)
+
+
 def test_what_can_be_answered_without_an_input_is_asked(cli: Cli, folder: Path) -> None:
     write_run(folder)
     cases = folder / "cases.jsonl"

@@ -1,15 +1,14 @@
 """From a run's specification to a job that is ready: target, judges, dataset, panel, store."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 
 from evalsi.core.clock import SystemClock
 from evalsi.core.errors import InvalidSpecError, UsageError
-from evalsi.core.run_reference import REPLAY_OF, RunIdentity, none_labelled, resolve_run
+from evalsi.core.run_reference import REPLAY_OF
 from evalsi.core.version import __version__
 from evalsi.datasets import open_dataset
 from evalsi.engine.make_panel import bind_all
@@ -22,9 +21,7 @@ from evalsi.infra.store import open_run_store
 from evalsi.infra.targets.make_target import Surroundings, make_target
 from evalsi.ports.run_store import RunStore
 from evalsi.ports.target import Target
-from evalsi.results.graded_run import GradedRun, stored_run
-from evalsi.results.read_document import read_document
-from evalsi.run.gates.baseline import baseline_reference
+from evalsi.results.graded_run import stored_run
 from evalsi.run.gates.gate_plan import plan_of
 from evalsi.run.missing_fields import needed_fields, refuse_missing_fields
 from evalsi.run.run_job import RunJob
@@ -43,6 +40,7 @@ from evalsi.settings import Settings
 from evalsi.wiring.calibrations import calibration_warnings
 from evalsi.wiring.judging import prices_of
 from evalsi.wiring.lending import closing, lent_reward_models, lent_sandbox
+from evalsi.wiring.run_baselines import RunBaselines, names_a_baseline
 from evalsi.wiring.run_dataset import run_dataset, with_known_digest
 from evalsi.wiring.run_judges import RunJudges
 from evalsi.wiring.run_options import DEFAULT_CONCURRENCY, RunOptions
@@ -102,6 +100,10 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
     )
     if served is not None:
         manifest = with_known_digest(manifest, served)
+    # Runs are listed only for who asks: a store may hold very many.
+    baselines = RunBaselines(store, document.folder) if names_a_baseline(spec) else None
+    if baselines is not None:
+        baselines.refuse_missing(document)
     budget = run_budget(spec)
     price = price_of(spec.target, prices_of(settings))
     if budget.usd is not None:
@@ -128,8 +130,7 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
         price=price,
         gates=spec.gates,
         gate_plan=plan_of(spec),
-        # Runs are listed only for who asks: a store may hold very many.
-        open_baseline=_baselines(store, document.folder) if _names_a_baseline(spec) else None,
+        open_baseline=None if baselines is None else baselines.open,
         resume=options.resume,
         continues=options.continues,
         retry_errors=options.retry_errors,
@@ -210,28 +211,3 @@ def _refuse_what_nobody_gives(target: Target, panel: Panel, document: RunDocumen
                 where=document.where("spec.evaluators"),
                 hint="give spec.target.agent.http.trajectory_path where its answers hold them, or leave the evaluator out",
             )
-
-
-def _names_a_baseline(spec: RunSpec) -> bool:
-    return bool(spec.baseline) or any(gate.baseline for gate in spec.gates)
-
-
-def _baselines(store: RunStore, folder: Path) -> Callable[[str], GradedRun]:
-    """Opens the run that a gate names. The latest is the latest that had finished before this run began: a run is never
-    its own baseline.
-    """
-    finished = [row for row in store.runs() if row.status == "succeeded"]
-    identities = [RunIdentity(row.id, row.name, row.created_at) for row in finished]
-
-    def open_baseline(reference: str) -> GradedRun:
-        named = baseline_reference(reference)
-        if named.path:
-            return read_document(folder / named.path)
-        if named.labels:
-            found = next((row.id for row in finished if named.labels.items() <= row.labels.items()), None)
-            if found is None:
-                raise none_labelled(named.labels, "finished run")
-            return stored_run(store, found)
-        return stored_run(store, resolve_run(named.run, identities))
-
-    return open_baseline
