@@ -166,6 +166,20 @@ def test_a_budget_is_one_for_the_whole_run_and_not_for_each_try(
     assert 200 <= model.stats.requests <= 204
 
 
+def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one_and_asks_only_what_is_left(
+    cli: Cli, folder: Path, model: StandInModel
+) -> None:
+    path = write_run(folder, right=ROWS, wrong=0, target=target(model), budget={"max_target_tokens": 200})
+    ended = cli("run", "-f", str(path))
+    assert (ended.status, "--retry-errors asks what is left" in ended.err) == (1, True)
+    assert 20 <= model.stats.requests <= 22
+    again = cli("run", "-f", str(path), "--set", "spec.budget.max_target_tokens=100000", "--retry-errors")
+    assert again.status == 0, again.err
+    assert model.stats.requests == ROWS
+    found = summary(cli)
+    assert (found["n"], found["cancelled"], found["mean"]) == (ROWS, 0, 1.0)
+
+
 def test_a_budget_that_is_not_reached_changes_nothing(cli: Cli, folder: Path) -> None:
     path = write_run(folder, budget={"max_target_tokens": 10**9, "max_wall_clock": "1h"})
     assert cli("run", "-f", str(path)).status == 0

@@ -43,7 +43,7 @@ no_cache_option = click.option(
 retry_errors_option = click.option(
     "--retry-errors",
     is_flag=True,
-    help="Ask again where a provider, judge or machine had failed, also in a run that is finished.",
+    help="Ask again where a provider, judge or machine had failed, or a budget left no room, also in a run that is finished.",
 )
 
 
@@ -165,6 +165,7 @@ def tell_verdict(
         return 130
     if executed.budget_reached is not None:
         say(f"stopped early: {executed.budget_reached}; what was not asked is CANCELLED")
+        say("with a larger budget, the same command with --retry-errors asks what is left")
         return 1
     for gate in executed.run.gates:
         say(gate_line(gate))

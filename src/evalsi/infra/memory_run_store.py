@@ -225,7 +225,7 @@ class MemoryRunStore:
 
 
 def _taken_up(*, finished: bool) -> tuple[str, ...]:
-    return ("interrupted", "succeeded") if finished else ("interrupted",)
+    return ("interrupted", "succeeded", "error") if finished else ("interrupted",)
 
 
 def _shown(stored: _Run) -> RunRow:

@@ -208,13 +208,13 @@ class RunStore(Protocol):
 
     def resumable(self, fingerprint: str, *, finished: bool = False) -> RunRow | None:
         """The newest interrupted run with this fingerprint: not finished, and its writer is gone. With `finished`, one
-        that has succeeded will do as well.
+        that has succeeded, or ended with an error, will do as well.
         """
         ...
 
     def take_over(self, run_id: str, *, finished: bool = False) -> RunRow:
         """Makes this store the writer of an interrupted run and returns it as it stands, running again. With `finished`,
-        one that has succeeded is taken up again too.
+        one that has succeeded, or ended with an error, is taken up again too.
 
         Of several processes that try at once exactly one succeeds. The writer before, should it still breathe, is
         refused from here on.

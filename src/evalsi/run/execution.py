@@ -14,7 +14,7 @@ from evalsi.core.canonical import digest
 from evalsi.core.errors import InvalidDataError
 from evalsi.core.own_traces import Span, span
 from evalsi.datasets import DatasetFacts
-from evalsi.engine.columns import ERROR, EvaluatorColumns
+from evalsi.engine.columns import CANCELLED, ERROR, EvaluatorColumns
 from evalsi.engine.evaluate import Evaluation, GradedBatch, RecordBatch
 from evalsi.engine.summary import SummaryBuilder
 from evalsi.results.check_cluster_key import check_cluster_key
@@ -216,12 +216,13 @@ class Execution:
 
 
 def _has_no_passing_error(columns: list[EvaluatorColumns]) -> bool:
-    """Whether no row of these would end otherwise if it were asked again. (Its neighbours have their answers kept.)"""
+    """Whether no row of these would end otherwise if it were asked again, as one does that a budget left no room for. (Its
+    neighbours have their answers kept.)
+    """
     return not any(
-        not is_lasting(each.notes[row].fault)
+        outcome == CANCELLED or (outcome == ERROR and not is_lasting(each.notes[row].fault))
         for each in columns
         for row, outcome in enumerate(each.outcomes)
-        if outcome == ERROR
     )
 
 

@@ -343,23 +343,22 @@ class RunStoreSuite:
             assert found is not None
             assert found.id == "r1"
 
-    def test_a_run_that_has_succeeded_is_taken_up_again_only_by_whoever_asks_for_it(
-        self, open_store: OpenStore
-    ) -> None:
-        run = a_run("r1")
+    def test_a_run_that_has_ended_is_taken_up_again_only_by_whoever_asks_for_it(self, open_store: OpenStore) -> None:
         with closing(open_store()) as store:
-            store.create(run, a_manifest())
-            store.append("r1", a_segment(0))
-            store.finish(ended(run), a_manifest(), [])
-            assert store.resumable(run.fingerprint) is None
-            found = store.resumable(run.fingerprint, finished=True)
-            assert found is not None
-            assert (found.id, found.status) == ("r1", "succeeded")
-            taken = store.take_over("r1", finished=True)
-            assert (taken.status, taken.finished_at, taken.rows) == ("running", None, 2)
-            store.append("r1", a_segment(0))
-            store.finish(ended(run, headline="again"), a_manifest(), [])
-            assert (store.find("r1").headline, store.find("r1").rows) == ("again", 2)
+            for name, status in (("r1", "succeeded"), ("r2", "error")):
+                run = a_run(name, fingerprint=f"sha256:{status}")
+                store.create(run, a_manifest())
+                store.append(name, a_segment(0))
+                store.finish(ended(run, status), a_manifest(), [])
+                assert store.resumable(run.fingerprint) is None
+                found = store.resumable(run.fingerprint, finished=True)
+                assert found is not None
+                assert (found.id, found.status) == (name, status)
+                taken = store.take_over(name, finished=True)
+                assert (taken.status, taken.finished_at, taken.rows) == ("running", None, 2)
+                store.append(name, a_segment(0))
+                store.finish(ended(run, headline="again"), a_manifest(), [])
+                assert (store.find(name).headline, store.find(name).rows) == ("again", 2)
 
     def test_the_last_sign_of_life_of_a_writer_is_remembered(self, open_store: OpenStore) -> None:
         run = a_run("r1")

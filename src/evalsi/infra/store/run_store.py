@@ -35,7 +35,7 @@ READ_RUN = f"SELECT {COLUMNS} FROM {SOURCE} WHERE runs.project_id = ? AND id = ?
 LIST_IDENTITIES = "SELECT id, name, created_at FROM runs WHERE project_id = ? ORDER BY created_us DESC, id DESC"
 LIST_RESUMABLE = f"""
     SELECT {COLUMNS} FROM {SOURCE}
-    WHERE runs.project_id = ? AND fingerprint = ? AND status IN ('running', 'interrupted', ?)
+    WHERE runs.project_id = ? AND fingerprint = ? AND status IN ('running', 'interrupted', ?, ?)
     ORDER BY created_us DESC, id DESC"""  # noqa: S608
 INSERT_RUN = """
     INSERT INTO runs (project_id, id, name, status, created_at, created_us, dataset, dataset_digest, fingerprint, labels,
@@ -52,7 +52,7 @@ ARCHIVE = "UPDATE runs SET archived_at = ? WHERE project_id = ? AND id = ?"
 INSERT_DOCUMENTS = "INSERT INTO run_documents (run_id, manifest, summaries) VALUES (?, ?, '[]')"
 TAKE_OVER = """
     UPDATE runs SET status = 'running', finished_at = NULL, writer_token = ?, writer = ?, heartbeat_us = ?
-    WHERE project_id = ? AND id = ? AND coalesce(writer_token, '') = ? AND status IN ('running', 'interrupted', ?)"""
+    WHERE project_id = ? AND id = ? AND coalesce(writer_token, '') = ? AND status IN ('running', 'interrupted', ?, ?)"""
 TOUCH = """
     UPDATE runs SET heartbeat_us = ?
     WHERE project_id = ? AND id = ? AND writer_token = ? AND status = 'running'"""
@@ -106,13 +106,17 @@ _MOST_ROWS = 1 << 62
 _ENDINGS = ("succeeded", "interrupted", "error")
 
 
+_FINISHED = ("succeeded", "error")
+"""How runs end of which some rows may be done again; an error is what their budget, say, ended them with."""
+
+
 def _taken_up(*, finished: bool) -> tuple[str, ...]:
-    return ("interrupted", "succeeded") if finished else ("interrupted",)
+    return ("interrupted", *_FINISHED) if finished else ("interrupted",)
 
 
-def _last_status(*, finished: bool) -> str:
-    """What a statement adds to 'running' and 'interrupted': one more, or one of them again."""
-    return "succeeded" if finished else "interrupted"
+def _more_statuses(*, finished: bool) -> tuple[str, str]:
+    """What a statement adds to 'running' and 'interrupted': two more, or one of them again."""
+    return _FINISHED if finished else ("interrupted", "interrupted")
 
 
 def open_run_store(
@@ -255,7 +259,7 @@ class SqlRunStore:
         candidates = (
             self._shown(stored_run_of(values))
             for values in self._database.read(
-                LIST_RESUMABLE, (self._project, fingerprint, _last_status(finished=finished))
+                LIST_RESUMABLE, (self._project, fingerprint, *_more_statuses(finished=finished))
             )
         )
         return next((run for run in candidates if run.status in _taken_up(finished=finished)), None)
@@ -277,7 +281,7 @@ class SqlRunStore:
                 self._project,
                 run_id,
                 run.writer_token or "",
-                _last_status(finished=finished),
+                *_more_statuses(finished=finished),
             )
             return bool(connection.execute(TAKE_OVER, values).rowcount)
 
