@@ -1,6 +1,6 @@
 """From a run's specification to a job that is ready: target, judges, dataset, panel, store."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -33,6 +33,7 @@ from evalsi.schema import (
     RunMetadata,
     RunSpec,
     Unpinned,
+    Usage,
 )
 from evalsi.schema import Target as TargetSpec
 from evalsi.score.manifest import Circumstances, make_manifest
@@ -66,8 +67,8 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
     spec = document.spec if served is None else served.spec
     replayed = store.find(options.replay).id if options.replay else ""
     answers = StoredAnswers(stored_run(store, replayed)) if replayed else None
-    concurrency = options.concurrency or (spec.target.max_concurrency if spec.target is not None else 0)
-    concurrency = concurrency or DEFAULT_CONCURRENCY
+    own = spec.target.max_concurrency if spec.target is not None else 0
+    concurrency = options.concurrency or own or DEFAULT_CONCURRENCY
     target: Target | None = answers
     if target is None and spec.target is not None:
         target = _target(spec.target, document, settings, concurrency)
@@ -92,11 +93,12 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
             is_chosen=bool(dataset_options.limit or dataset_options.sample or dataset_options.where),
             where=document.where("spec.dataset"),
         )
-    circumstances = _circumstances(document, settings, options, judges.manifests())
-    if replayed:
-        circumstances = replace(circumstances, labels={**circumstances.labels, REPLAY_OF: replayed})
     manifest = make_manifest(
-        panel.evaluators, source=source, dataset=dataset_options, plan=plan, circumstances=circumstances
+        panel.evaluators,
+        source=source,
+        dataset=dataset_options,
+        plan=plan,
+        circumstances=_circumstances(document, settings, options, judges.manifests(), replayed),
     )
     if served is not None:
         manifest = with_known_digest(manifest, served)
@@ -104,12 +106,10 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
     baselines = RunBaselines(store, document.folder) if names_a_baseline(spec) else None
     if baselines is not None:
         baselines.refuse_missing(document)
-    budget = run_budget(spec)
     price = price_of(spec.target, prices_of(settings))
+    budget = run_budget(spec)
     if budget.usd is not None:
-        if answers is None and spec.target is not None:
-            refuse_unknown_price(spec.target, price, document)
-        judges.refuse_unknown_prices(document)
+        _refuse_unknown_prices(document, None if answers is not None else spec.target, price, judges)
     return RunJob(
         target=target,
         dataset=dataset,
@@ -162,7 +162,7 @@ def _target(target: TargetSpec, document: RunDocument, settings: Settings, concu
 
 
 def _circumstances(
-    document: RunDocument, settings: Settings, options: RunOptions, judges: Sequence[JudgeManifest]
+    document: RunDocument, settings: Settings, options: RunOptions, judges: Sequence[JudgeManifest], replayed: str
 ) -> Circumstances:
     """What the manifest says beside what is graded how."""
     metadata = document.run.metadata or RunMetadata()
@@ -174,8 +174,20 @@ def _circumstances(
         judges=judges,
         name=options.name or metadata.name,
         project=metadata.project or "default",
-        labels={**metadata.labels, **options.labels},
+        labels={**metadata.labels, **options.labels, **({REPLAY_OF: replayed} if replayed else {})},
     )
+
+
+def _refuse_unknown_prices(
+    document: RunDocument,
+    asked: TargetSpec | None,
+    price: Callable[[str, Usage], float | None],
+    judges: RunJudges,
+) -> None:
+    """Raises InvalidSpecError: a budget is in dollars, and a price of what is asked is unknown."""
+    if asked is not None:
+        refuse_unknown_price(asked, price, document)
+    judges.refuse_unknown_prices(document)
 
 
 def _unpinned_target(target: TargetSpec | None) -> list[Unpinned]:
