@@ -16,7 +16,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from evalsi.compare.compare_runs import compare_runs
 from evalsi.compare.comparison import Comparison
-from evalsi.compare.gates import ComparisonGate, check_gates, gate_of
+from evalsi.compare.gates import ComparisonGate, check_gates, gate_of, gate_results
 from evalsi.compare.markdown import as_markdown, margins_of
 from evalsi.compare.matrix import MatrixPlan, compare_many
 from evalsi.compare.paired_metric import ComparePlan, compare_values
@@ -403,6 +403,16 @@ def test_markdown_runs_nothing_that_an_output_says() -> None:
     assert "<img" not in text
     assert "@team" not in text
     assert "[x](" not in text
+
+
+def test_a_small_number_is_never_written_as_zero() -> None:
+    small = [0.00015 + 1e-6 * i for i in range(40)]
+    comparison = pairs("score", small, [value + 0.0002 for value in small])
+    row = next(line for line in as_markdown(comparison).splitlines() if line.startswith("| score"))
+    assert "0.000 " not in row
+    assert "| 1.7e-04 | 3.7e-04 | +2.0e-04 |" in row
+    (result,) = gate_results([gate_of("score")], comparison)
+    assert "score changed by +2.0e-04" in result.reason
 
 
 def test_values_that_do_not_exist_are_not_compared() -> None:
