@@ -67,6 +67,12 @@ def test_eval_gives_the_same_figures_files_and_status(evalsi: Evalsi, url: str, 
         for path in (tmp_path / "here.json", tmp_path / "there.json")
     ]
     assert results[0] == results[1]
+    params = [
+        [each["params"] for each in json.loads((tmp_path / name).read_text())["manifest"]["evaluators"]]
+        for name in ("here.json", "there.json")
+    ]
+    assert params[0] == params[1]
+    assert "different params" not in evalsi("compare", "here.json", "there.json").out
 
 
 @pytest.mark.parametrize(
