@@ -478,3 +478,4 @@ def test_the_exit_status_of_a_comparison_says_what_a_pipeline_needs(
     ended = two("compare", "a", "b", *flags)
     assert ended.status == status, ended.err
     assert status != 3 or "exact-match regressed by 0.500" in ended.err
+    assert (ended.out == "") == (status == 2), "a mistake is said before anything is shown"
