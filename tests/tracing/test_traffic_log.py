@@ -221,6 +221,21 @@ def test_feedback_about_nothing_is_dropped_and_said(caplog: pytest.LogCaptureFix
     assert "about nothing" in caplog.text
 
 
+def test_a_refusal_is_told_in_the_words_of_the_server(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "evalsi.yaml").write_text("auth: {}\n")
+    with running_server(tmp_path, ("--config", "evalsi.yaml")) as server:
+        log = TrafficLog(ServerAddress(url=f"http://{server.address}"), plan=QUICK)
+        log.log(LoggedCall(output="x"))
+        log.feedback(Feedback(key="k", name="thumbs", passed=False))
+        log.close(PATIENCE_S)
+    refused = [record.getMessage() for record in caplog.records]
+    wanted = (
+        f"1 item not sent to evalsi: http://{server.address} refused with 401: this server asks who is calling, and "
+    )
+    assert len(refused) == 2
+    assert all(text.startswith(wanted) and text.endswith("…'") for text in refused), refused
+
+
 def test_a_key_is_not_sent_on_to_where_a_server_redirects(tmp_path: Path) -> None:
     import http.server
 
