@@ -83,6 +83,7 @@ def test_a_results_file_stands_for_a_run_everywhere(cli: Cli) -> None:
     cli("runs", "export", "alpha", "x.json")
     assert json.loads(cli("runs", "show", "x.json", "--format", "json").out)[0]["n"] == 4
     assert cli("report", "x.json", "-o", "x.html").status == 0
+    assert "there is no file 'y.json'; did you mean 'x.json'?" in cli("report", "y.json", "-o", "y.html").err
     assert cli("compare", "x.json", "alpha").status == 0
 
 

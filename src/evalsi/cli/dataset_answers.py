@@ -48,9 +48,10 @@ def store_file(
 ) -> None:
     """Has the server store a file as a version. Raises: NotFoundError: there is no such file."""
     from evalsi.core.errors import NotFoundError
+    from evalsi.core.nearest_file import nearest_file
 
     if not path.is_file():
-        raise NotFoundError(f"there is no file {path}")
+        raise NotFoundError(f"there is no file {path}", hint=nearest_file(path))
     store_pieces(_pieces(path), naming, mappings=mappings, form=form, output_format=output_format)
     from contextlib import suppress
 
