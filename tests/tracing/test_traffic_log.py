@@ -76,6 +76,15 @@ def test_what_was_logged_is_a_trace_with_all_that_was_said(server: RunningServer
     assert log.dropped == 0
 
 
+def test_what_was_not_timed_has_no_duration_and_no_latency_of_zero(server: RunningServer) -> None:
+    log = TrafficLog(ServerAddress(url=f"http://{server.address}"), plan=QUICK)
+    untimed, timed = log.log(LoggedCall(output="x")), log.log(LoggedCall(output="x", duration_s=0.25))
+    assert log.close(PATIENCE_S)
+    found = [trace_of(server, one) for one in (untimed, timed)]
+    assert ["duration" in each["summary"] for each in found] == [False, True]
+    assert found[1]["summary"]["duration"] == "0.25s"
+
+
 def test_messages_that_were_logged_are_a_conversation_whatever_they_are_wrapped_in(server: RunningServer) -> None:
     class Reply:
         def model_dump(self, mode: str) -> dict[str, str]:
