@@ -398,8 +398,10 @@ def test_gates_and_margins_of_flags_are_read_or_refused(text: str) -> None:
 
 def test_markdown_runs_nothing_that_an_output_says() -> None:
     comparison = pairs("right", [True], [False])
-    hostile = replace(comparison.flips[0], candidate_output="<img src=x onerror=alert(1)> @team [x](http://y) | `a`")
+    text = "<img src=x onerror=alert(1)> @team [x](http://y) | `a`"
+    hostile = replace(comparison.flips[0], candidate_output=text, input=f"asked {text}")
     text = as_markdown(replace(comparison, flips=[hostile]))
+    assert "- input: asked " in text
     assert "<img" not in text
     assert "@team" not in text
     assert "[x](" not in text

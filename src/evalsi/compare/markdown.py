@@ -31,6 +31,7 @@ def as_markdown(comparison: Comparison, *, max_flips: int = 5) -> str:
         for flip in comparison.flips[:max_flips]:
             lines += [
                 f"**{markdown_text(flip.record_id)}** {markdown_text(flip.metric)} {figure(flip.before)} → {figure(flip.after)}",
+                *([f"- input: {markdown_text(flip.input[:300])}"] if flip.input.strip() else []),
                 f"- baseline: {_said(flip.baseline_output)}",
                 f"- candidate: {_said(flip.candidate_output)}",
                 "",
