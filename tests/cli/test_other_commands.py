@@ -169,7 +169,7 @@ def test_doctor_finds_what_is_there_and_what_is_wrong(cli: Cli, folder: Path) ->
         there = checks[name]["state"] == "ok"
         assert (states[name], found.status) == (("ok", 0) if there else ("failed", 1))
     kept(cli, "alpha")
-    assert "1 runs" in cli("doctor").out
+    assert "1 run\n" in cli("doctor").out
     (folder / ".evalsi" / "evalsi.db").write_bytes(b"not a database" * 100)
     broken = cli("doctor")
     assert broken.status == 1
