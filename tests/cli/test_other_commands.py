@@ -83,6 +83,7 @@ def test_a_results_file_stands_for_a_run_everywhere(cli: Cli) -> None:
     cli("runs", "export", "alpha", "x.json")
     assert json.loads(cli("runs", "show", "x.json", "--format", "json").out)[0]["n"] == 4
     assert cli("report", "x.json", "-o", "x.html").status == 0
+    assert "there is no file 'y.json'; did you mean 'x.json'?" in cli("report", "y.json", "-o", "y.html").err
     assert cli("compare", "x.json", "alpha").status == 0
 
 
@@ -168,7 +169,7 @@ def test_doctor_finds_what_is_there_and_what_is_wrong(cli: Cli, folder: Path) ->
         there = checks[name]["state"] == "ok"
         assert (states[name], found.status) == (("ok", 0) if there else ("failed", 1))
     kept(cli, "alpha")
-    assert "1 runs" in cli("doctor").out
+    assert "1 run\n" in cli("doctor").out
     (folder / ".evalsi" / "evalsi.db").write_bytes(b"not a database" * 100)
     broken = cli("doctor")
     assert broken.status == 1
@@ -246,6 +247,15 @@ def test_the_version_is_printed(cli: Cli, arguments: tuple[str, ...]) -> None:
         (("eval", "--data", "x", "--evaluators", "y", "--format", "foo"), "error: invalid value for '--format': 'foo'"),
         (("runs", "shw"), "error: no such command 'shw'"),
         (("run", "a", "b"), "error: got unexpected extra argument (b); see: evalsi run --help"),
+        (
+            ("eval", "--data", "data.jsonl", "--evaluators", "exact-match,", "contains"),
+            "error: got unexpected extra argument (contains); write a list without blanks, as in a,b; see: evalsi eval",
+        ),
+        (
+            ("eval", "--data", "data.jsonl", "--evaluators", "exact-match", "--gate", "x"),
+            "error: no such option '--gate'; gates are decided by evalsi run and evalsi compare; see: evalsi eval",
+        ),
+        (("serve", "--port", "80"), "error: no such option '--port'; write --listen 127.0.0.1:PORT; see: evalsi serve"),
     ],
 )
 def test_a_mistake_in_the_words_of_a_command_is_one_sentence(
@@ -256,6 +266,13 @@ def test_a_mistake_in_the_words_of_a_command_is_one_sentence(
     (line,) = ended.err.splitlines()
     assert line.startswith(sentence)
     assert "--help" in line
+
+
+def test_latest_is_a_name_that_is_found_when_it_is_misspelt(cli: Cli) -> None:
+    kept(cli, "laster")
+    ended = cli("report", "latst", "-o", "x.html")
+    assert ended.status == 1
+    assert re.search(r"no run 'latst'; did you mean 'latest', which is [0-9a-z]{20} \(laster, ", ended.err)
 
 
 def test_who_takes_an_output_for_a_text_is_told_how_to_get_it(cli: Cli, folder: Path) -> None:

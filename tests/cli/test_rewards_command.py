@@ -35,6 +35,12 @@ def test_a_wrong_spec_is_one_sentence_with_its_place(tmp_path: Path) -> None:
     assert "math-equiv" in ran.err
 
 
+def test_a_spec_that_is_not_there_names_the_file_that_is_near(tmp_path: Path) -> None:
+    ran = evalsi("rewards", "score", "--spec", "rewrd.yaml", "--data", "rollouts.jsonl", cwd=folder_of(tmp_path))
+    assert ran.status == 1
+    assert ran.err == "error: there is no file 'rewrd.yaml'; did you mean 'reward.yaml'?\n"
+
+
 def test_a_diagnosis_says_why_it_cannot_tell(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
     evalsi("rewards", "score", "--spec", "reward.yaml", "--data", "rollouts.jsonl", "--output", "r.jsonl", cwd=folder)

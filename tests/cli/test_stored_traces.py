@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from evalsi.cli.trace_text import cells_of
+from evalsi.schema import TraceSummary
 from tests.case_files import CASES, case
 from tests.command_line import Ended, evalsi_here
 from tests.server.running_server import RunningServer, running_server
@@ -156,6 +159,14 @@ def test_mistakes_are_said_in_a_sentence(here: Here) -> None:
         assert ended.status in (1, 2)
         assert ended.err.startswith("error: ")
         assert "Traceback" not in ended.err
+    assert "--since '24' has no unit; write e.g. 24h, 24d" in here.traces("list", "--since", "24").err
+
+
+def test_a_trace_that_may_still_grow_says_so_where_its_question_will_stand() -> None:
+    waiting = TraceSummary(trace_id="a" * 32, name="answer")
+    assert cells_of(waiting)[-1] == "answer (not complete yet)"
+    assert cells_of(msgspec.structs.replace(waiting, complete=True))[-1] == "answer"
+    assert cells_of(msgspec.structs.replace(waiting, input="Is it on?"))[-1] == "Is it on?"
 
 
 @pytest.fixture(scope="module")

@@ -68,6 +68,12 @@ def test_eval_gives_the_same_figures_files_and_status(evalsi: Evalsi, url: str, 
         for path in (tmp_path / "here.json", tmp_path / "there.json")
     ]
     assert results[0] == results[1]
+    params = [
+        [each["params"] for each in json.loads((tmp_path / name).read_text())["manifest"]["evaluators"]]
+        for name in ("here.json", "there.json")
+    ]
+    assert params[0] == params[1]
+    assert "different params" not in evalsi("compare", "here.json", "there.json").out
 
 
 @pytest.mark.parametrize(
@@ -139,6 +145,11 @@ def test_datasets_are_stored_listed_fetched_and_compared(evalsi: Evalsi, url: st
     here = evalsi("dataset", "diff", "data.jsonl", "changed.jsonl", "--fail-on-change")
     assert (here.status, here.out, "1 changed" in here.err) == (3, different.out, True)
     assert evalsi("dataset", "diff", "cities", "1", "next", "--fail-on-change", *server).status == 3
+    write_jsonl(tmp_path / "twice.jsonl", [ROWS[0], ROWS[0]])
+    twice = evalsi("dataset", "put", "cities", "twice.jsonl", *server)
+    assert twice.status == 2
+    assert twice.err.startswith("error: twice.jsonl:1: id ")
+    assert "also at twice.jsonl:2;" in twice.err
     assert evalsi("dataset", "diff", "cities", "1", "1", "--fail-on-change", *server).status == 0
     assert evalsi("dataset", "show", "cties", *server).status == 1
     assert evalsi("dataset", "put", "cities", "nothing.jsonl", *server).status == 1

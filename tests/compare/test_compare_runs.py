@@ -16,7 +16,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from evalsi.compare.compare_runs import compare_runs
 from evalsi.compare.comparison import Comparison
-from evalsi.compare.gates import ComparisonGate, check_gates, gate_of
+from evalsi.compare.gates import ComparisonGate, check_gates, gate_of, gate_results
 from evalsi.compare.markdown import as_markdown, margins_of
 from evalsi.compare.matrix import MatrixPlan, compare_many
 from evalsi.compare.paired_metric import ComparePlan, compare_values
@@ -398,11 +398,23 @@ def test_gates_and_margins_of_flags_are_read_or_refused(text: str) -> None:
 
 def test_markdown_runs_nothing_that_an_output_says() -> None:
     comparison = pairs("right", [True], [False])
-    hostile = replace(comparison.flips[0], candidate_output="<img src=x onerror=alert(1)> @team [x](http://y) | `a`")
+    text = "<img src=x onerror=alert(1)> @team [x](http://y) | `a`"
+    hostile = replace(comparison.flips[0], candidate_output=text, input=f"asked {text}")
     text = as_markdown(replace(comparison, flips=[hostile]))
+    assert "- input: asked " in text
     assert "<img" not in text
     assert "@team" not in text
     assert "[x](" not in text
+
+
+def test_a_small_number_is_never_written_as_zero() -> None:
+    small = [0.00015 + 1e-6 * i for i in range(40)]
+    comparison = pairs("score", small, [value + 0.0002 for value in small])
+    row = next(line for line in as_markdown(comparison).splitlines() if line.startswith("| score"))
+    assert "0.000 " not in row
+    assert "| 1.7e-04 | 3.7e-04 | +2.0e-04 |" in row
+    (result,) = gate_results([gate_of("score")], comparison)
+    assert "score changed by +2.0e-04" in result.reason
 
 
 def test_values_that_do_not_exist_are_not_compared() -> None:
@@ -468,3 +480,4 @@ def test_the_exit_status_of_a_comparison_says_what_a_pipeline_needs(
     ended = two("compare", "a", "b", *flags)
     assert ended.status == status, ended.err
     assert status != 3 or "exact-match regressed by 0.500" in ended.err
+    assert (ended.out == "") == (status == 2), "a mistake is said before anything is shown"

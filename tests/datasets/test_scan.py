@@ -1,6 +1,7 @@
 """The first pass finds what would stop a run half-way, and chooses the rows; the second gives just those."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalsi.core.errors import DuplicateIdError, InvalidDataError, InvalidSpecError, UnknownNameError
+from evalsi.core.errors import DuplicateIdError, InvalidDataError, InvalidSpecError, UnknownNameError, UsageError
 from evalsi.datasets import DatasetOptions, json_rows, open_dataset, row_ids
 
 ROWS = [
@@ -99,6 +100,18 @@ def test_a_condition_that_cannot_be_read_is_refused_at_once_with_its_place(where
 def test_a_condition_with_an_unknown_variable_names_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'metadata'"):
         open_dataset(ROWS, options=DatasetOptions(where="metdata.n > 1"))
+
+
+@pytest.mark.parametrize(
+    ("where", "hint"),
+    [
+        ("topic == 'a'", "unknown variable or function 'topic'; a column of your own is metadata.topic; known: id,"),
+        ("metadata.topic = 'a'", "write == for equal"),
+    ],
+)
+def test_a_condition_written_as_elsewhere_is_told_how_it_is_written_here(where: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(hint)):
+        open_dataset(ROWS, options=DatasetOptions(where=where))
 
 
 @pytest.mark.parametrize("where", ["1 + 1", "'text'"])

@@ -28,6 +28,8 @@ from evalsi.schema import (
     CreateRunRequest,
     CreateShadowReplayRequest,
     DatasetSource,
+    DatasetVersionContent,
+    DatasetVersionRef,
     DeleteRunRequest,
     EvaluationResult,
     EvaluatorRef,
@@ -40,6 +42,7 @@ from evalsi.schema import (
     ListRunsRequest,
     Outcome,
     PromoteResultsRequest,
+    PublishDatasetVersionRequest,
     Record,
     RescoreRunRequest,
     ResumeRunRequest,
@@ -52,6 +55,7 @@ from evalsi.schema import (
     Target,
     WatchRunRequest,
 )
+from evalsi.server.services.dataset_catalog_service import DatasetCatalogService
 from evalsi.server.services.run_service import RunService
 from tests.command_line import write_jsonl
 from tests.worker.served_runs import ServedRuns, wait_until
@@ -123,6 +127,33 @@ def finished(service: RunService, wanted: RunSpec, **changes: Any) -> Run:
     run_id = asked(service, wanted, **changes).id
     wait_until(lambda: seen(service, run_id).finished_at is not None or bool(seen(service, run_id).error))
     return seen(service, run_id)
+
+
+def test_a_run_over_a_dataset_names_the_version_that_was_the_latest_when_it_was_asked_for(
+    service: RunService, stores: SqlProjectStores
+) -> None:
+    catalog = DatasetCatalogService(stores=stores)
+
+    def published(*answers: str) -> None:
+        records = [
+            Record(id=f"r{n}", output=Content(text=text), reference=Content(text="yes"))
+            for n, text in enumerate(answers)
+        ]
+        content = DatasetVersionContent(name="polls", records=records)
+        asyncio.run(catalog.publish_dataset_version(PublishDatasetVersionRequest(content=content), CALLER))
+
+    published("yes", "no")
+    for word in ("", "latest"):
+        wanted = spec(dataset=DatasetSource(catalog=DatasetVersionRef(name="polls", version=word)))
+        run = finished(service, wanted)
+        assert run.spec is not None
+        assert run.spec.dataset == DatasetSource(catalog=DatasetVersionRef(name="polls", version="1"))
+        assert run.manifest is not None
+        assert run.manifest.dataset is not None
+        assert (run.manifest.dataset.source, run.records) == ("polls@1", 2)
+    published("yes", "no", "no")
+    assert finished(service, run.spec).records == 2
+    assert finished(service, wanted).records == 3
 
 
 def test_a_run_is_asked_for_carried_out_and_read(service: RunService) -> None:

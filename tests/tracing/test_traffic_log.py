@@ -76,6 +76,15 @@ def test_what_was_logged_is_a_trace_with_all_that_was_said(server: RunningServer
     assert log.dropped == 0
 
 
+def test_what_was_not_timed_has_no_duration_and_no_latency_of_zero(server: RunningServer) -> None:
+    log = TrafficLog(ServerAddress(url=f"http://{server.address}"), plan=QUICK)
+    untimed, timed = log.log(LoggedCall(output="x")), log.log(LoggedCall(output="x", duration_s=0.25))
+    assert log.close(PATIENCE_S)
+    found = [trace_of(server, one) for one in (untimed, timed)]
+    assert ["duration" in each["summary"] for each in found] == [False, True]
+    assert found[1]["summary"]["duration"] == "0.25s"
+
+
 def test_messages_that_were_logged_are_a_conversation_whatever_they_are_wrapped_in(server: RunningServer) -> None:
     class Reply:
         def model_dump(self, mode: str) -> dict[str, str]:
@@ -219,6 +228,21 @@ def test_feedback_about_nothing_is_dropped_and_said(caplog: pytest.LogCaptureFix
     log.feedback(Feedback(name="thumbs", passed=True))
     assert log.dropped == 1
     assert "about nothing" in caplog.text
+
+
+def test_a_refusal_is_told_in_the_words_of_the_server(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "evalsi.yaml").write_text("auth: {}\n")
+    with running_server(tmp_path, ("--config", "evalsi.yaml")) as server:
+        log = TrafficLog(ServerAddress(url=f"http://{server.address}"), plan=QUICK)
+        log.log(LoggedCall(output="x"))
+        log.feedback(Feedback(key="k", name="thumbs", passed=False))
+        log.close(PATIENCE_S)
+    refused = [record.getMessage() for record in caplog.records]
+    wanted = (
+        f"1 item not sent to evalsi: http://{server.address} refused with 401: this server asks who is calling, and "
+    )
+    assert len(refused) == 2
+    assert all(text.startswith(wanted) and text.endswith("…'") for text in refused), refused
 
 
 def test_a_key_is_not_sent_on_to_where_a_server_redirects(tmp_path: Path) -> None:

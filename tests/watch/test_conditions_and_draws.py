@@ -108,6 +108,8 @@ def test_rules_take_traces_that_the_draw_leaves_out(rule: str, changed: dict[str
         ("negative_feedback", {"feedback": nan}, Surroundings()),
         ("slow", {}, Surroundings()),
         ("slow", {}, Surroundings(slow_ms=900.0)),
+        ("slow", {"duration_ms": nan}, Surroundings(slow_ms=900.0)),
+        ("duration_ms < 700", {"attributes": {}, "duration_ms": nan}, Surroundings()),
         ("new_version", {}, Surroundings(seen_of_version=100)),
         ("new_version", {"version": ""}, Surroundings()),
     ],

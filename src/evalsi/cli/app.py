@@ -177,11 +177,25 @@ def run(arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
+_OTHERWISE = {
+    ("evalsi eval", "--gate"): "gates are decided by evalsi run and evalsi compare",
+    ("evalsi eval", "--trials"): "a target is asked several times by evalsi run",
+    ("evalsi serve", "--port"): "write --listen 127.0.0.1:PORT",
+    ("evalsi serve", "--host"): "write --listen HOST:PORT",
+}
+"""By command and an option that other tools would have there: what to write."""
+
+
 def _usage_in_words(error: click.UsageError) -> str:
     """What is wrong with the words of a command, in one sentence that ends with where its help is."""
     message = " ".join(error.format_message().split()).rstrip(".")
     message = message[:1].lower() + message[1:] + _example(error)
     command = error.ctx.command_path if error.ctx is not None else "evalsi"
+    if isinstance(error, click.NoSuchOption) and (command, error.option_name) in _OTHERWISE:
+        message = f"no such option '{error.option_name}'; {_OTHERWISE[command, error.option_name]}"
+    words = cast("tuple[str, ...]", error.ctx.obj or ()) if error.ctx is not None else ()
+    if "unexpected extra argument" in message and any(word.endswith(",") for word in words):
+        message += "; write a list without blanks, as in a,b"
     return f"{message}; see: {command} --help"
 
 

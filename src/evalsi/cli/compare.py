@@ -100,10 +100,11 @@ def compare(baseline: str, candidate: str, **flags: Any) -> int:
                 cluster_by=flags["cluster_by"],
                 max_flips=max(flags["max_flips"], 50 if flags["report_path"] else 0),
             )
-            _print(comparison, flags)
             if comparison.verdict == "NO DATA":
+                _print(comparison, flags)
                 raise NothingScoredError("there is nothing to compare", hint="; ".join(comparison.warnings) or None)
             decided = gate_results(gates, comparison)
+            _print(comparison, flags)
             if flags["output_format"] == "table":
                 _say_gates(decided)
             if flags["report_path"] is not None:

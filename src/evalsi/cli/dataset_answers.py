@@ -4,6 +4,7 @@ Its own module because several commands do each of these, under the names that p
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,19 +48,29 @@ def store_file(
     path: Path, naming: Naming, *, mappings: tuple[str, ...] = (), form: str = "", output_format: str = "table"
 ) -> None:
     """Has the server store a file as a version. Raises: NotFoundError: there is no such file."""
-    from evalsi.core.errors import NotFoundError
+    from evalsi.core.errors import EvalsiError, NotFoundError
+    from evalsi.core.nearest_file import nearest_file
 
     if not path.is_file():
-        raise NotFoundError(f"there is no file {path}")
-    store_pieces(_pieces(path), naming, mappings=mappings, form=form, output_format=output_format)
+        raise NotFoundError(f"there is no file {path}", hint=nearest_file(path))
+    try:
+        store_pieces(_pieces(path), naming, mappings=mappings, form=form, output_format=output_format)
+    except EvalsiError as error:  # the server calls the file by the name of the dataset
+        error.message = _in_file(error.message, naming.name, path)
+        error.where = error.where and _in_file(error.where, naming.name, path)
+        raise
     from contextlib import suppress
 
-    from evalsi.core.errors import EvalsiError
     from evalsi.datasets import DatasetOptions, mapping_of_flags, open_dataset
 
     options = DatasetOptions(mapping=mapping_of_flags(mappings), format=form or None, limit=LOOKED_AT)
     with suppress(EvalsiError):  # what the server has taken is not ours to refuse
         warn_of_columns(open_dataset(path, options=options).records())
+
+
+def _in_file(text: str, name: str, path: Path) -> str:
+    """The text with places in the dataset `name`, such as `cases:3`, as places in the file."""
+    return re.sub(rf"(?<![\w./-]){re.escape(name)}:(?=\d)", lambda _: f"{path}:", text)
 
 
 def warn_of_columns(records: "Iterable[Record]") -> None:

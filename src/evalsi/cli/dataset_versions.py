@@ -135,13 +135,14 @@ def publish(records: Path | None, failures: tuple[str, ...], sha256: str, output
     from evalsi.cli.eval import labels_of
     from evalsi.cli.failures import selection_of
     from evalsi.core.errors import NotFoundError, UsageError
+    from evalsi.core.nearest_file import nearest_file
     from evalsi.datasets import open_dataset
     from evalsi.schema import DatasetVersionContent, PublishDatasetVersionRequest
 
     if records is None and not failures:
         raise UsageError("nothing is to be published", hint="name a file with --records, or a failure with --failure")
     if records is not None and not records.is_file():
-        raise NotFoundError(f"there is no file {records}")
+        raise NotFoundError(f"there is no file {records}", hint=nearest_file(records))
     if sha256:
         if records is None:
             raise UsageError("--sha256 concerns the file of --records, and none is named", hint="leave it out")

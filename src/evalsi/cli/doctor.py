@@ -12,6 +12,7 @@ import click
 from evalsi.cli.format_option import format_option
 from evalsi.cli.table import print_table, text, whole
 from evalsi.cli.terminal import as_json
+from evalsi.core.figure import counted
 from evalsi.core.version import __version__
 
 State = Literal["ok", "missing", "failed"]
@@ -82,7 +83,7 @@ def _store() -> Check:
             count = len(store.runs())
     except EvalsiError as error:
         return Check(name="store", state="failed", detail=str(error))
-    return Check(name="store", state="ok", detail=f"{settings.database}, {count:,} runs")
+    return Check(name="store", state="ok", detail=f"{settings.database}, {counted(count, 'run')}")
 
 
 def _evaluators() -> Check:

@@ -96,10 +96,13 @@ def _length(text: str, flag: str) -> float | None:
 def moment_ago(text: str, flag: str) -> datetime | None:
     """A time in ISO 8601, or how long ago, such as "12h"; None for nothing. Raises: UsageError."""
     from evalsi.core.clock import moment_of_text
+    from evalsi.core.errors import UsageError
 
     if not text:
         return None
     number, unit = text[:-1], text[-1]
     if unit in _UNITS and number.isdecimal() and len(number) <= 5:
         return datetime.now(UTC) - timedelta(**{_UNITS[unit]: int(number)})
+    if text.isdecimal():
+        raise UsageError(f"{flag} {text!r} has no unit", hint=f"write e.g. {text}h, {text}d, or 2026-01-31T12:00:00Z")
     return moment_of_text(text, flag)

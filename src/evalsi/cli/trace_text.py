@@ -36,7 +36,7 @@ def cells_of(trace: "TraceSummary") -> tuple[str, ...]:
         _seconds(trace.duration),
         "" if trace.cost_usd is None else f"${trace.cost_usd:.4f}",
         ", ".join((*(("failed",) if trace.error else ()), *scores)),
-        trace.input or trace.name,
+        trace.input or (trace.name if trace.complete else f"{trace.name} (not complete yet)"),
     )
 
 

@@ -15,6 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from evalsi.core.figure import counted
+
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
@@ -148,7 +150,7 @@ class BackgroundSender(Generic[T]):
         now_s = time.monotonic()
         if now_s - self._warned_s >= 60:
             self._warned_s = now_s
-            logger.warning("%d items were not sent to evalsi: %s", count, error)
+            logger.warning("%s not sent to evalsi: %s", counted(count, "item"), error)
 
 
 def _begin_again(reference: "weakref.ref[BackgroundSender[T]]") -> None:

@@ -5,18 +5,24 @@ nowhere else, since redirects are refused.
 """
 
 import gzip
+import json
+import re
 import urllib.error
 import urllib.request
-from typing import Any
+from typing import Any, cast
 
 from evalsi.client.background_sender import ComeAgainError
 from evalsi.client.server_address import ServerAddress, checked_url
 from evalsi.core.errors import EvalsiError
+from evalsi.core.inert import printable
 from evalsi.core.version import __version__
 
 TIMEOUT_S = 10.0
 _AGAIN = frozenset({429, 502, 503, 504})
 _PACKED_FROM_BYTES = 1024
+_MOST_READ = 4000
+_STATUS = re.compile(rb"\A(?:\x08[\x80-\xff]*[\x00-\x7f])?\x12([\x80-\xff]?[\x00-\x7f])", re.DOTALL)
+"""A google.rpc.Status in protobuf, which is how OTLP refuses: its code, then the length of its message."""
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -51,10 +57,29 @@ class PlainPost:
                 return answer.read()
         except urllib.error.HTTPError as error:
             with error:
-                told = error.read(2000).decode("utf-8", "replace")
+                told = _message_in(error.read(_MOST_READ)) or error.reason
                 wait = error.headers.get("Retry-After", "")
             if error.code in _AGAIN:
                 raise ComeAgainError(told, float(wait) if wait.isdigit() else 1.0) from None
-            raise EvalsiError(f"{self._url} refused with {error.code}: {told[:300]!r}") from None
+            raise EvalsiError(
+                f"{self._url} refused with {error.code}: {printable(told[:300], one_line=True)}"
+            ) from None
         except OSError as error:
-            raise ComeAgainError(f"{self._url} cannot be reached: {error}") from None
+            cause = getattr(error, "reason", error)
+            raise ComeAgainError(
+                f"{self._url} cannot be reached: {getattr(cause, 'strerror', None) or cause}"
+            ) from None
+
+
+def _message_in(body: bytes) -> str:
+    """What a refusal says to people: its message where it is JSON or OTLP's protobuf, else all of it."""
+    if status := _STATUS.match(body):
+        length = sum((byte & 0x7F) << (7 * place) for place, byte in enumerate(status[1]))
+        return body[status.end() : status.end() + length].decode("utf-8", "replace")
+    text = body.decode("utf-8", "replace")
+    try:
+        told: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    said = cast("dict[str, Any]", told).get("message") if isinstance(told, dict) else None
+    return said if isinstance(said, str) else text

@@ -50,7 +50,7 @@ class LoggedCall:
     """Passages that were retrieved for it."""
     name: str = "answer"
     usage: LoggedUsage = field(default_factory=LoggedUsage)
-    duration_s: float = 0.0
+    duration_s: float | None = None
     error: str = ""
     """Why it failed; empty when it did not."""
     session_id: str = ""
@@ -129,7 +129,7 @@ class TrafficLog:
 def _spans_of(call: LoggedCall, resource: Mapping[str, Any]) -> list[Span]:
     trace_id, root_id = secrets.token_hex(16), secrets.token_hex(8)
     end_ns = time.time_ns()
-    start_ns = end_ns - max(0, round(call.duration_s * 1e9))
+    start_ns = end_ns - max(0, round((call.duration_s or 0) * 1e9))
     root = Span(
         trace_id=trace_id,
         span_id=root_id,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from evalsi.compare.comparison import Comparison
 from evalsi.core.errors import GateFailedError, InvalidSpecError, NothingScoredError, UnknownNameError
+from evalsi.core.figure import figure, signed
 from evalsi.engine.summary import confidence_interval
 from evalsi.schema import Gate, GateResult, GateVerdict
 
@@ -70,12 +71,12 @@ def _decided(gate: ComparisonGate, comparison: Comparison) -> GateResult:
         reason = f"the gate on {gate.metric} has no data: no record was scored in both runs"
         return GateResult(gate=asked, verdict=GateVerdict.NO_DATA, reason=reason)
     interval = metric.interval
-    bounds = f" [{interval.low:+.3f}, {interval.high:+.3f}]" if interval is not None else ""
+    bounds = f" [{signed(interval.low)}, {signed(interval.high)}]" if interval is not None else ""
     loss = metric.difference if metric.higher_is_better is False else -metric.difference
-    verdict, reason = GateVerdict.PASSED, f"{gate.metric} changed by {metric.difference:+.3f}{bounds}"
+    verdict, reason = GateVerdict.PASSED, f"{gate.metric} changed by {signed(metric.difference)}{bounds}"
     if metric.verdict == "REGRESSED" and abs(metric.difference) > gate.drop:
         verdict = GateVerdict.FAILED
-        reason = f"{gate.metric} regressed by {abs(metric.difference):.3f}{bounds}"
+        reason = f"{gate.metric} regressed by {figure(abs(metric.difference))}{bounds}"
     elif metric.higher_is_better is not None and loss > gate.drop:
         verdict, reason = GateVerdict.INCONCLUSIVE, f"{reason}, which may be chance"
     return GateResult(

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from evalsi.compare.comparison import Comparison
+from evalsi.compare.comparison_text import titled
 from evalsi.core.errors import InvalidSpecError
+from evalsi.core.figure import figure, signed
 from evalsi.core.inert import markdown_text
 
 
@@ -19,16 +21,17 @@ def as_markdown(comparison: Comparison, *, max_flips: int = 5) -> str:
     for metric in comparison.metrics:
         interval = metric.interval
         lines.append(
-            f"| {markdown_text(metric.metric)} | {metric.pairs} | {_figure(metric.baseline_mean)} "
-            f"| {_figure(metric.candidate_mean)} | {_signed(metric.difference)} "
-            f"| {'–' if interval is None else f'[{_signed(interval.low)}, {_signed(interval.high)}]'} "
-            f"| {_figure(metric.p_adjusted)} | {metric.verdict} |"
+            f"| {markdown_text(titled(metric.metric, metric.unit))} | {metric.pairs} | {figure(metric.baseline_mean)} "
+            f"| {figure(metric.candidate_mean)} | {signed(metric.difference)} "
+            f"| {'–' if interval is None else f'[{signed(interval.low)}, {signed(interval.high)}]'} "
+            f"| {figure(metric.p_adjusted)} | {metric.verdict} |"
         )
     if max_flips and comparison.flips:
         lines += ["", "<details><summary>Records that changed</summary>", ""]
         for flip in comparison.flips[:max_flips]:
             lines += [
-                f"**{markdown_text(flip.record_id)}** {markdown_text(flip.metric)} {_figure(flip.before)} → {_figure(flip.after)}",
+                f"**{markdown_text(flip.record_id)}** {markdown_text(flip.metric)} {figure(flip.before)} → {figure(flip.after)}",
+                *([f"- input: {markdown_text(flip.input[:300])}"] if flip.input.strip() else []),
                 f"- baseline: {_said(flip.baseline_output)}",
                 f"- candidate: {_said(flip.candidate_output)}",
                 "",
@@ -55,11 +58,3 @@ def margins_of(flags: Sequence[str]) -> dict[str, float]:
 
 def _said(output: str) -> str:
     return markdown_text(output[:300]) if output.strip() else "*no output*"
-
-
-def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.3f}"

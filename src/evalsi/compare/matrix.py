@@ -25,6 +25,7 @@ from evalsi.compare.run_values import (
     shared_rows,
 )
 from evalsi.core.errors import GateFailedError, NothingScoredError, UnknownNameError, UsageError
+from evalsi.core.figure import figure
 from evalsi.core.natural_order import natural_order
 from evalsi.results.declared_range import declared_range
 from evalsi.results.graded_run import GradedRun
@@ -176,9 +177,9 @@ def check_regressions(matrix: Matrix, max_regression: float = 0.0, *, strict: bo
                 raise NothingScoredError(f"the gate on {matrix.metric} has no data for {row.run}")
             place = f" where {table.group}" if table.group is not None else ""
             if found.verdict == "REGRESSED" and abs(found.difference) > max_regression:
-                failed.append(f"{row.run} regressed by {abs(found.difference):.3f}{place}")
+                failed.append(f"{row.run} regressed by {figure(abs(found.difference))}{place}")
             elif strict and (worst := _worst(found)) > max_regression:
-                failed.append(f"{row.run} may be worse by {worst:.3f}{place}")
+                failed.append(f"{row.run} may be worse by {figure(worst)}{place}")
     if failed:
         raise GateFailedError(f"{matrix.metric} against {matrix.reference}: {'; '.join(failed)}")
     return 0

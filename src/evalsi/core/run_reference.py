@@ -116,6 +116,8 @@ def resolve_run(reference: str, runs: Sequence[RunIdentity]) -> str:
 def _nearest(reference: str, runs: Sequence[RunIdentity]) -> str:
     recent = runs[:1000]
     by_word = {word: run for run in reversed(recent) for word in (run.name, run.id) if word}
+    if difflib.get_close_matches(reference, [*by_word, "latest"], n=1, cutoff=0.6) == ["latest"]:
+        return f"did you mean 'latest', which is {_described(runs[0])}?"
     near = difflib.get_close_matches(reference, by_word, n=3, cutoff=0.6)
     if near:
         return "did you mean " + " or ".join(dict.fromkeys(_described(by_word[word]) for word in near)) + "?"

@@ -106,8 +106,13 @@ def _explained(text: str) -> UsageError:
     reason = place[3] if place else text.partition("\n")[0]
     undeclared = _UNDECLARED.search(reason)
     if undeclared:
-        return UnknownNameError("variable or function", undeclared[1].partition(".")[0], VARIABLES, where=where)
-    return InvalidSpecError(f"the condition cannot be read: {reason[:1].lower()}{reason[1:]}", where=where)
+        name = undeclared[1].partition(".")[0]
+        unknown = UnknownNameError("variable or function", name, VARIABLES, where=where)
+        if unknown.hint is not None and unknown.hint.startswith("known"):
+            unknown.hint = f"a column of your own is metadata.{name}; {unknown.hint}"
+        return unknown
+    hint = "write == for equal" if "token recognition error at: '='" in reason.replace("= '", "='") else None
+    return InvalidSpecError(f"the condition cannot be read: {reason[:1].lower()}{reason[1:]}", where=where, hint=hint)
 
 
 def _plain(content: Content | None) -> Any:

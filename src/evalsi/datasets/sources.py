@@ -3,7 +3,6 @@
 A dataset is named, never fetched: addresses of the web are refused, so that no spec can make a server ask for one.
 """
 
-import difflib
 import glob
 import re
 import sys
@@ -14,6 +13,7 @@ from typing import Any, cast
 import msgspec
 
 from evalsi.core.errors import InvalidDataError, NotFoundError
+from evalsi.core.nearest_file import nearest_file
 from evalsi.datasets.byte_source import ByteSource
 from evalsi.datasets.delimited_rows import Delimited
 from evalsi.datasets.json_rows import JsonDocument, JsonLines
@@ -116,7 +116,7 @@ def _of_path(path: Path, file_format: str | None) -> list[Part]:
 
 def _of_file(path: Path, file_format: str | None) -> Part:
     if not path.exists():
-        raise NotFoundError("there is no such file", where=str(path), hint=_nearest_file(path))
+        raise NotFoundError("there is no such file", where=str(path), hint=nearest_file(path))
     if path.is_fifo():  # `--data <(command)` of a shell: it can be read once, as standard input
         with path.open("rb") as stream:
             return _of_bytes(ByteSource.of_stream(stream, str(path)), file_format or _FORMATS.get(_suffix(path)))
@@ -171,12 +171,3 @@ def _suffix(path: Path) -> str:
     for ending in _PACKED:
         name = name.removesuffix(ending)
     return Path(name).suffix
-
-
-def _nearest_file(path: Path) -> str | None:
-    try:
-        names = [file.name for file in path.parent.iterdir()]
-    except OSError:
-        return None
-    near = difflib.get_close_matches(path.name, [name for name in names if name != path.name], n=1)
-    return f"did you mean {str(path.with_name(near[0]))!r}?" if near else None

@@ -24,7 +24,7 @@ def log(
     input_tokens: int | None = None,
     output_tokens: int | None = None,
     cost_usd: float | None = None,
-    duration_s: float = 0.0,
+    duration_s: float | None = None,
     error: str = "",
     session_id: str = "",
     user_id: str = "",
@@ -44,7 +44,7 @@ def log(
         input_tokens: Tokens that it read.
         output_tokens: Tokens that it wrote.
         cost_usd: What it cost; by default worked out from the price of the model.
-        duration_s: How long it took, in seconds.
+        duration_s: How long it took, in seconds; without it, the trace has no duration rather than one of 0.
         error: Why it failed; empty when it did not.
         session_id: The conversation that it is part of.
         user_id: Whom it was done for.

@@ -13,6 +13,7 @@ from typing import IO, Any, TypeVar
 import msgspec
 
 from evalsi.core.errors import InvalidDataError, NotFoundError
+from evalsi.core.nearest_file import nearest_file
 from evalsi.engine.columns import EvaluatorColumns
 from evalsi.results.graded_run import GradedRun
 from evalsi.results.result_lines import RESULT, ResultLine, columns_of_lines, columns_of_results
@@ -54,7 +55,7 @@ def read_document(path: Path) -> GradedRun:
         InvalidDataError: it is no results document.
     """
     if not path.is_file():
-        raise NotFoundError(f"there is no file {str(path)!r}")
+        raise NotFoundError(f"there is no file {str(path)!r}", hint=nearest_file(path))
     try:
         with path.open("rb") as file:
             ours = file.readline().startswith(b'{"api_version":')

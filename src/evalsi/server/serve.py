@@ -151,7 +151,17 @@ async def serving(
             loop.create_task(_watch(plan.certificates, tls, journal)),
             loop.create_task(_load([each for each in services if isinstance(each, LateService)], journal)),
         ]
-        journal.note("info", "ready", host=host, port=number, tls=tls is not None, version=__version__, pid=os.getpid())
+        pages_at = f"{'http' if tls is None else 'https'}://{f'[{host}]' if ':' in host else host}:{number}/ui/"
+        journal.note(
+            "info",
+            "ready",
+            host=host,
+            port=number,
+            tls=tls is not None,
+            pages=pages_at,
+            version=__version__,
+            pid=os.getpid(),
+        )
         try:
             # Not before: a call that needs one now starts it itself, and all others would wait for the processors.
             for pool in parts.pools.values():

@@ -123,7 +123,7 @@ def _messages(content: Content) -> list[Message]:
 
 def _usage(trajectory: Trajectory, root: Step | None) -> Usage | None:
     usage = total_usage(trajectory.steps)
-    if root is None or root.duration is None:
+    if root is None or not root.duration:  # a root that ends as it begins was logged without being timed
         return usage
     return msgspec.structs.replace(usage or Usage(), latency=root.duration)
 

@@ -16,6 +16,7 @@ from opentelemetry.trace import StatusCode
 from evalsi.client.background_sender import ComeAgainError
 from evalsi.client.plain_post import PlainPost
 from evalsi.client.server_address import ServerAddress
+from evalsi.core.figure import counted
 from evalsi.traces import Span
 from evalsi.traces.otlp_writing import encode_otlp_protobuf
 from evalsi.traces.span import SpanEvent
@@ -46,7 +47,7 @@ class SpanExporter(SpanExporterInterface):
             self._send(body)
         except Exception as error:
             self.dropped += len(spans)
-            logger.warning("%d spans were not sent to evalsi: %s", len(spans), error)
+            logger.warning("%s not sent to evalsi: %s", counted(len(spans), "span"), error)
             return SpanExportResult.FAILURE
         return SpanExportResult.SUCCESS
 

@@ -1,6 +1,7 @@
 """From what a policy decided about a subject to the mark that is kept of it. Pure."""
 
 from datetime import datetime
+from math import isnan
 
 import msgspec
 
@@ -31,7 +32,7 @@ def drawn(checked: CheckedPolicy, subject: Subject, around: Surroundings) -> Pol
         cluster=subject.facts["session_id"],
         own_key=subject.own_key if stage != "seen" else "",
         asked=subject.asked if stage != "seen" else "",
-        duration_ms=subject.facts["duration_ms"] if slow else None,
+        duration_ms=subject.facts["duration_ms"] if slow and not isnan(subject.facts["duration_ms"]) else None,
     )
 
 

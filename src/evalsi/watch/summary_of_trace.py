@@ -70,7 +70,7 @@ def summary_of_trace(spans: Sequence[Span], record: Record) -> TraceSummary:
         service=_text(record.metadata.get("service")),
         name=root.name,
         start_time=_EPOCH + timedelta(microseconds=unique[0].start_ns // 1000),
-        duration=_duration_s(unique, root_step),
+        duration=_duration_s(unique, root_step) or None,
         error=root.is_error,
         steps=len(steps),
         labels=_labels(record),

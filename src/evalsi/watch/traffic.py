@@ -62,7 +62,7 @@ def subject_of_trace(summary: TraceSummary, record: Record, resource: Mapping[st
     facts: dict[str, Any] = {
         "service": summary.service,
         "name": summary.name,
-        "duration_ms": 1000.0 * (summary.duration or 0.0),
+        "duration_ms": nan if summary.duration is None else 1000.0 * summary.duration,
         "error": summary.error,
         "steps": summary.steps,
         "tools": _distinct([step.name for step in steps if step.type is _TOOL]),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from evalsi.core.errors import InvalidSpecError, NotFoundError
+from evalsi.core.nearest_file import nearest_file
 from evalsi.documents.json_tree import read_json
 from evalsi.documents.placed_tree import PlacedTree
 from evalsi.documents.spelling import first_spelling, worded
@@ -68,7 +69,9 @@ def _tree(source: Path | str | Mapping[str, Any]) -> PlacedTree:
         try:
             text = source.read_bytes()[:_MAX_BYTES].decode("utf-8-sig")
         except FileNotFoundError:
-            raise NotFoundError(f"there is no file {name!r}", hint="name a reward spec, e.g. reward.yaml") from None
+            raise NotFoundError(
+                f"there is no file {name!r}", hint=nearest_file(source) or "name a reward spec, e.g. reward.yaml"
+            ) from None
         except OSError as error:
             raise NotFoundError(f"{name} cannot be read: {error.strerror or error}") from None
         except UnicodeDecodeError:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -13,9 +14,11 @@ from evalsi.client.server_catalog import manifest_named
 from evalsi.client.server_grader import ServerGrader
 from evalsi.core.canonical import digest
 from evalsi.core.clock import SystemClock
-from evalsi.core.errors import UsageError
+from evalsi.core.errors import EvalsiError, UsageError
 from evalsi.core.version import __version__
 from evalsi.datasets import open_dataset
+from evalsi.evaluators.binding import manifest_of
+from evalsi.evaluators.catalog import load
 from evalsi.infra.git_state import git_state
 from evalsi.infra.memory_run_store import MemoryRunStore
 from evalsi.infra.store import open_run_store
@@ -116,5 +119,25 @@ def _bound(ref: EvaluatorRef, request: ScoreRequest, manifest: EvaluatorManifest
     asks = manifest.requires is not None and manifest.requires.judge
     judge = ref.judge or request.judge.name
     return BoundRunEvaluator(
-        name=ref.name or manifest.name, manifest=manifest, params=ref.params, judge=judge if asks else ""
+        name=ref.name or manifest.name,
+        manifest=manifest,
+        params=_all_params(ref, manifest),
+        judge=judge if asks else "",
     )
+
+
+def _all_params(ref: EvaluatorRef, manifest: EvaluatorManifest) -> dict[str, Any]:
+    """The params in force: those that were given, and the defaults, as a run of this machine writes them down.
+
+    Where this machine lacks the server's evaluator, the defaults are those that its schema tells.
+
+    Raises: UnknownNameError, InvalidParamsError: the params are wrong.
+    """
+    try:
+        definition = load(ref.ref)
+    except EvalsiError:
+        definition = None
+    if definition is not None and manifest_of(definition) == manifest:
+        return msgspec.to_builtins(definition.make_params(ref.params))
+    told: dict[str, dict[str, Any]] = manifest.params_schema.get("properties", {})
+    return {name: about["default"] for name, about in told.items() if "default" in about} | dict(ref.params)

@@ -396,6 +396,14 @@ def test_all_mistakes_are_reported_at_once_in_the_order_of_the_file() -> None:
     assert set(lines) == {1, 2, 3, 5, 6, 7, 8, 9, 11, 12, 13}
 
 
+def test_a_value_of_the_wrong_type_is_one_mistake() -> None:
+    target = SMALL.replace("model: m-1", "model: m-1, max_tokens: fifty, timeout: soon")
+    assert len(mistakes(target)) == 2
+    judges = "judges: {j: {provider: anthropic, model: m, max_tokens: many}}"
+    (found,) = mistakes(with_lines(judges))
+    assert "spec.judges.j.max_tokens must be an integer, not the text 'many'" in found
+
+
 def test_a_file_full_of_mistakes_is_cut_short_and_says_so() -> None:
     found = mistakes(with_lines(*(f"x{number}: 1" for number in range(90))))
     assert len(found) == 51

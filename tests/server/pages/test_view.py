@@ -1,5 +1,6 @@
 """`evalsi view`: the pages over the store of a folder, and nothing else running."""
 
+import asyncio
 import http.client
 import os
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser import CHROMIUM, chromium
 from tests.command_line import evalsi, write_jsonl
 
 
@@ -74,3 +76,25 @@ def test_a_run_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("arguments", [["--port", "99999"], ["--port", "x"]])
 def test_a_port_that_cannot_be_is_refused(tmp_path: Path, arguments: list[str]) -> None:
     assert evalsi("view", *arguments, cwd=tmp_path).status == 2
+
+
+def test_runs_without_a_name_are_no_series_and_the_list_shows_when_each_was_made(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "data.jsonl", [{"id": "1", "output": "a", "reference": "a"}])
+    for name in ((), (), ("--name", "nightly"), ("--name", "nightly")):
+        command = ("eval", "--data", "data.jsonl", "--evaluators", "exact-match", "--no-resume", *name)
+        done = evalsi(*command, cwd=tmp_path, env={"EVALSI_DIR": str(tmp_path / ".evalsi")})
+        assert done.status == 0, done.err
+    with viewing(tmp_path) as url:
+        page = fetched(url + "runs")
+        if CHROMIUM is not None:
+            assert asyncio.run(_hidden_width(url + "runs", tmp_path / "profile")) == 0
+    assert page.count('class="sparkline"') == 1
+    assert ">Labels<" not in page
+
+
+async def _hidden_width(url: str, profile: Path) -> int:
+    """Pixels of the table that stand outside of a window as wide as that of a small laptop."""
+    async with asyncio.timeout(120), chromium(profile) as tab:
+        await tab.open(url, width=1280, height=800)
+        found = await tab.evaluate("(wide => wide.scrollWidth - wide.clientWidth)(document.querySelector('.wide'))")
+        return int(found)

@@ -67,7 +67,7 @@ def summary_of_row(project: str, row: Sequence[Any]) -> TraceSummary:
         service=row[1],
         name=row[2],
         start_time=moment_of(row[3] // 1000),
-        duration=row[4] / 1e9,
+        duration=row[4] / 1e9 or None,
         error=bool(row[5]),
         steps=row[6],
         results=row[7],

@@ -1,5 +1,7 @@
 """The checks of judges: known providers, names of variables, and that whoever is named exists."""
 
+from collections.abc import Collection
+
 from evalsi.documents.part import Part
 from evalsi.documents.placed_tree import PlacedTree
 from evalsi.schema import JudgeSpec, RunSpec
@@ -9,14 +11,14 @@ __all__ = ["PROVIDERS", "check_judges"]
 PROVIDERS = ("openai-compatible", "anthropic", "recorded")
 
 
-def check_judges(tree: PlacedTree, spec: RunSpec) -> list[str]:
+def check_judges(tree: PlacedTree, spec: RunSpec, wrong: Collection[str]) -> list[str]:
     """Notes what is wrong with `spec.judges` and `spec.judge`; gives the names of the judges.
 
     A spec without judges may still name one: it is then the command's or the server's to know.
     """
     names = list(spec.judges)
     for name, judge in spec.judges.items():
-        _check(Part(tree, "spec.judges").below(name), judge)
+        _check(Part(tree, "spec.judges", wrong).below(name), judge)
     provider, _, model = spec.judge.partition("/")
     if names and spec.judge and spec.judge not in names and not (model and provider in PROVIDERS):
         Part(tree, "spec").one_of("judge", spec.judge, names)

@@ -1,6 +1,7 @@
 """The checks of who is asked: one way in, words that exist, numbers that make sense. Nothing is reached for."""
 
 import re
+from collections.abc import Collection
 
 from evalsi.core.errors import EvalsiError
 from evalsi.documents.part import Part
@@ -19,10 +20,10 @@ _CALLABLE = re.compile(r"(.+\.py|[A-Za-z_][\w.]*):[A-Za-z_]\w*(\.\w+)*\Z")
 _MOST_TEMPERATURE = 2.0
 
 
-def check_target(tree: PlacedTree, spec: RunSpec) -> None:
+def check_target(tree: PlacedTree, spec: RunSpec, wrong: Collection[str]) -> None:
     """Notes what is wrong with `spec.target` and its fallbacks."""
     if spec.target is not None:
-        _check(Part(tree, "spec.target"), spec.target)
+        _check(Part(tree, "spec.target", wrong), spec.target)
 
 
 def _check(part: Part, target: Target) -> None:

@@ -153,10 +153,10 @@ def run_spec_schema() -> dict[str, Any]:
 def _check(tree: PlacedTree, run: EvalRun, wrong: set[str], folder: Path) -> CheckedEvaluators:
     check_envelope(tree, run, wrong)
     spec = run.spec or RunSpec()
-    judges = check_judges(tree, spec)
+    judges = check_judges(tree, spec, wrong)
     evaluators = check_evaluators(tree, spec, wrong, folder, judges)
     if tree.has("spec") and "spec" not in wrong:
-        check_target(tree, spec)
+        check_target(tree, spec, wrong)
         check_dataset(tree, spec, wrong)
         check_limits(tree, spec, wrong)
         check_gates(tree, spec, evaluators)

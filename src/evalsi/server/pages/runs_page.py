@@ -104,6 +104,7 @@ async def runs_page(visit: Visit) -> Page:
         values={
             "lines": lines,
             "shows_others": any(line.others for line in lines),
+            "shows_labels": any(run.labels for run in found.runs),
             "cli": ["evalsi runs list"],
             "columns": columns,
             "projects": await visible_names(visit),
@@ -148,12 +149,12 @@ def _columns(metrics: Sequence[Sequence[MetricView]]) -> list[MetricColumn]:
 
 
 def _trend(run: Run, runs: Sequence[Run], metrics: Mapping[str, list[MetricView]], by: str) -> Markup:
-    """The first headline metric of the run, over the runs of its series up to this one."""
+    """The first headline metric of the run, over the runs of its series up to this one; runs without a name are none."""
     headline = headline_metrics(metrics[run.id], 1)
-    if not headline:
+    series = _series(run, by)
+    if not headline or not series[1]:
         return Markup("")
     name = headline[0].name
-    series = _series(run, by)
     values: list[float] = []
     for other in runs[runs.index(run) :]:  # the newest is first
         if _series(other, by) == series:

@@ -29,7 +29,7 @@ from evalsi.core.run_reference import RESCORED_FROM
 from evalsi.datasets import DatasetOptions, open_dataset
 from evalsi.datasets.confined_path import confined_path
 from evalsi.ports.project_stores import ProjectStores
-from evalsi.ports.run_queue import TokenQuota
+from evalsi.ports.run_queue import Submission, TokenQuota
 from evalsi.ports.run_store import RunQuery, RunRow
 from evalsi.results.graded_run import stored_run
 from evalsi.schema import (
@@ -346,6 +346,7 @@ class RunService:
                 created_by=wish.created_by,
             )
         check_tokens(self.stores.queue, wish, self.tokens(wish.project), self.clock.now())
+        submission = self._with_the_version_of_now(submission)
         run_id = self.stores.queue.submit(submission, most_stored=self.most_stored(wish.project))
         self.wake()
         return self._run(run_id)
@@ -360,6 +361,23 @@ class RunService:
             return spec
         reference = DatasetVersionRef(name=name, version=version)
         return msgspec.structs.replace(spec, dataset=msgspec.structs.replace(source, path=None, catalog=reference))
+
+    def _with_the_version_of_now(self, submission: Submission) -> Submission:
+        """The version in place of the latest one, so that a run that waits, goes on or is repeated reads the same data."""
+        spec = submission.manifest.spec
+        source = spec.dataset if spec is not None else None
+        if spec is None or source is None or source.catalog is None or source.catalog.version not in ("", "latest"):
+            return submission
+        found = self.stores.datasets(submission.run.project).version(source.catalog.name, "latest").content
+        if found is None:
+            return submission
+        pinned = msgspec.structs.replace(source.catalog, version=found.version)
+        spec = msgspec.structs.replace(spec, dataset=msgspec.structs.replace(source, catalog=pinned))
+        return msgspec.structs.replace(
+            submission,
+            run=msgspec.structs.replace(submission.run, dataset=f"{pinned.name}@{pinned.version}"),
+            manifest=msgspec.structs.replace(submission.manifest, spec=spec),
+        )
 
     def _find_dataset(self, wish: RunWish) -> None:
         """Sees that what the specification reads is there, so that a run does not end where it could not have begun.
