@@ -108,8 +108,9 @@ def test_a_wrong_command_and_a_wrong_flag_are_found() -> None:
 
 
 def commands_below(command: click.Command, above: click.Context | None, name: str) -> Iterator[tuple[str, str]]:
-    """Every command with the help that it prints."""
-    context = click.Context(command, parent=above, info_name=name)
+    """Every command with the help that it prints. A command remembers the names of its help flag from whoever asks first."""
+    names = app.context_settings["help_option_names"]
+    context = click.Context(command, parent=above, info_name=name, help_option_names=names)
     yield context.command_path, command.get_help(context)
     if isinstance(command, click.Group):
         for each in command.list_commands(context):
