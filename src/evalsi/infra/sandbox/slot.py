@@ -101,6 +101,11 @@ class Slot:
         """Whether so many were refused since then that it is to end, or, behind some fences, has ended by that."""
         return self.process_refusals() - refusals_before > self._refusals_borne
 
+    def kill(self) -> None:
+        """Kills all that is in it, where a group can: asked to end, an agent has to wait its turn behind its programs."""
+        if self.group is not None:
+            self.group.kill()
+
     def processor_s(self) -> float | None:
         """Seconds of processor time used so far by all that is in it; None where nothing counts."""
         return self.group.processor_s() if self.group is not None else None

@@ -29,6 +29,7 @@ def watched(lent: Lent, patience: asyncio.Timeout, refusals_before: int) -> Gene
     def look() -> None:
         nonlocal wait_s, used_s, idle, timer
         if lent.slot.wants_processes_without_end(refusals_before):
+            lent.slot.kill()
             patience.reschedule(loop.time())
             return
         before_s, used_s = used_s, lent.slot.processor_s()
