@@ -45,10 +45,12 @@ def test_a_program_that_only_waits_gives_its_place_to_others() -> None:
     assert asyncio.run(_others_end_first(PythonProgram(source=SLEEPS, limits=SandboxLimits(wall_s=300.0))))
 
 
+@pytest.mark.slow  # whom nobody gives the processor for a tenth of a second looks asleep
 def test_a_program_that_is_busy_keeps_its_place() -> None:
     assert not asyncio.run(_others_end_first(PythonProgram(source=SPINS, limits=SandboxLimits(wall_s=60.0, cpu_s=1))))
 
 
+@pytest.mark.slow
 @needs_groups
 def test_as_many_programs_run_at_once_after_sleepers_as_before() -> None:
     async def main() -> None:

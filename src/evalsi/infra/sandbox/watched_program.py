@@ -12,9 +12,9 @@ from evalsi.infra.sandbox.pool import Lent
 
 _FIRST_LOOK_S = 0.02
 """Most programs have ended by then, and are never looked at."""
-_LATER = 1.5
+_LATER = 1.25
 _RAREST_LOOKS_S = 0.25
-_LOOKS_ASLEEP = 4
+_LOOKS_ASLEEP = 3
 _BUSY = 0.01
 """Of a processor; who uses less, look after look, is asleep, and not merely one of many who want it."""
 
