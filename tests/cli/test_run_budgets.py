@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalsi.testing.stand_in_model import Behaviour, Question, Reply, StandInModel
+from evalsi.testing.stand_in_model import Behaviour, Question, Refused, Reply, StandInModel
 from tests.cli.run_folder import asked, write_run
 from tests.command_line import Ended, write_jsonl
 
@@ -209,3 +209,41 @@ def test_a_run_that_its_budget_ended_passes_nowhere(cli: Cli, folder: Path, mode
     assert "the candidate did not finish, since the budget of 200" in cli("compare", "latest", "latest").err
     next_run = cli("run", "-f", str(path), "--baseline", "latest(team=docs)", "--set", "spec.budget={}")
     assert "the baseline cannot be read" in next_run.err, "a part of a run is no baseline"
+
+
+def test_what_a_budget_left_out_is_asked_after_a_second_try_that_was_stopped_too(
+    cli: Cli, folder: Path, model: StandInModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.cli.test_run_command import stop_after
+
+    gates = [{"metric": "exact-match", "min": 0.5}]
+    budget = {"max_target_tokens": 1500}
+    path = write_run(folder, right=400, wrong=0, target=target(model), budget=budget, gates=gates)
+    assert cli("run", "-f", str(path)).status == 1
+    larger = ("--set", "spec.budget.max_target_tokens=100000")
+    with monkeypatch.context() as once:
+        stop_after(once, 20)
+        assert cli("run", "-f", str(path), *larger, "--retry-errors").status == 130
+    ended = cli("run", "-f", str(path), *larger)
+    assert ended.status == 0, ended.err
+    found = summary(cli)
+    assert (found["n"], found["cancelled"]) == (400, 0)
+    assert model.stats.requests == 400
+
+
+def test_a_second_try_that_a_budget_ends_takes_the_verdict_of_the_first_away(
+    cli: Cli, folder: Path, model: StandInModel
+) -> None:
+    def failing(question: Question) -> Reply | Refused:
+        return Refused(status=503, message="away") if question.text.split()[-1] == "7" else counted(question)
+
+    model.behaviour = Behaviour(replies=failing)
+    gates = [{"metric": "exact-match", "min": 0.5}]
+    path = write_run(folder, right=ROWS, wrong=0, target=target(model, max_retries=0), gates=gates)
+    assert cli("run", "-f", str(path)).status == 0
+    (first,) = json.loads(cli("runs", "list", "--format", "json").out)
+    assert first["verdict"] == "passed"
+    again = cli("run", "-f", str(path), "--set", "spec.budget.max_target_tokens=10", "--retry-errors")
+    assert again.status == 1, again.err
+    (row,) = json.loads(cli("runs", "list", "--format", "json").out)
+    assert (row["status"], row["verdict"]) == ("error", "")
