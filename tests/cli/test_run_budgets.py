@@ -247,3 +247,33 @@ def test_a_second_try_that_a_budget_ends_takes_the_verdict_of_the_first_away(
     assert again.status == 1, again.err
     (row,) = json.loads(cli("runs", "list", "--format", "json").out)
     assert (row["status"], row["verdict"]) == ("error", "")
+
+
+def test_a_budget_of_judges_that_ended_a_run_with_trials_and_metrics_of_the_whole_goes_on_to_the_same_figures(
+    cli: Cli, folder: Path, model: StandInModel
+) -> None:
+    model.behaviour = Behaviour(replies=None, latency_s=0.002)
+    judge = {"provider": "openai-compatible", "model": "judge", "base_url": model.base_url}
+    path = write_run(
+        folder,
+        right=ROWS,
+        wrong=0,
+        trials=2,
+        evaluators=[{"ref": "correctness", "judge": "main"}, "exact-match", "corpus-bleu"],
+        judges={"main": judge},
+        judge="main",
+        slices=["metadata.topic"],
+    )
+    small = ("--set", "spec.budget.max_judge_tokens=400")
+    ended = cli("run", "-f", str(path), "--no-cache", "--concurrency", "2", *small, "--output", "part.json")
+    assert ended.status == 1, ended.err
+    cli("report", "part.json", "-o", "part.html")
+    assert "STOPPED" in Path("part.html").read_text()
+    larger = ("--set", "spec.budget.max_judge_tokens=100000000")
+    again = cli("run", "-f", str(path), "--no-cache", *larger, "--retry-errors", "--output", "whole.json")
+    assert again.status == 0, again.err
+    fresh = cli("run", "-f", str(path), "--no-cache", "--no-resume", "--output", "fresh.json")
+    assert fresh.status == 0, fresh.err
+    one, other = (json.loads(Path(name).read_text()) for name in ("whole.json", "fresh.json"))
+    assert one["slices"] == other["slices"]
+    assert one["summaries"] == other["summaries"]
