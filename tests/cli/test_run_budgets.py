@@ -173,6 +173,8 @@ def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one_and_asks_only_wha
     ended = cli("run", "-f", str(path))
     assert (ended.status, "--retry-errors asks what is left" in ended.err) == (1, True)
     assert 20 <= model.stats.requests <= 22
+    resumed = cli("runs", "resume", "latest")
+    assert (resumed.status, "what is left or failed with --retry-errors" in resumed.err) == (2, True)
     again = cli("run", "-f", str(path), "--set", "spec.budget.max_target_tokens=100000", "--retry-errors")
     assert again.status == 0, again.err
     assert model.stats.requests == ROWS
