@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalsi.testing.stand_in_model import Behaviour, Question, Reply, StandInModel
+from evalsi.testing.stand_in_model import Behaviour, Question, Refused, Reply, StandInModel
 from tests.cli.run_folder import asked, write_run
 from tests.command_line import Ended, write_jsonl
 
@@ -173,6 +173,8 @@ def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one_and_asks_only_wha
     ended = cli("run", "-f", str(path))
     assert (ended.status, "--retry-errors asks what is left" in ended.err) == (1, True)
     assert 20 <= model.stats.requests <= 22
+    resumed = cli("runs", "resume", "latest")
+    assert (resumed.status, "what is left or failed with --retry-errors" in resumed.err) == (2, True)
     again = cli("run", "-f", str(path), "--set", "spec.budget.max_target_tokens=100000", "--retry-errors")
     assert again.status == 0, again.err
     assert model.stats.requests == ROWS
@@ -209,3 +211,71 @@ def test_a_run_that_its_budget_ended_passes_nowhere(cli: Cli, folder: Path, mode
     assert "the candidate did not finish, since the budget of 200" in cli("compare", "latest", "latest").err
     next_run = cli("run", "-f", str(path), "--baseline", "latest(team=docs)", "--set", "spec.budget={}")
     assert "the baseline cannot be read" in next_run.err, "a part of a run is no baseline"
+
+
+def test_what_a_budget_left_out_is_asked_after_a_second_try_that_was_stopped_too(
+    cli: Cli, folder: Path, model: StandInModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.cli.test_run_command import stop_after
+
+    gates = [{"metric": "exact-match", "min": 0.5}]
+    budget = {"max_target_tokens": 1500}
+    path = write_run(folder, right=400, wrong=0, target=target(model), budget=budget, gates=gates)
+    assert cli("run", "-f", str(path)).status == 1
+    larger = ("--set", "spec.budget.max_target_tokens=100000")
+    with monkeypatch.context() as once:
+        stop_after(once, 20)
+        assert cli("run", "-f", str(path), *larger, "--retry-errors").status == 130
+    ended = cli("run", "-f", str(path), *larger)
+    assert ended.status == 0, ended.err
+    found = summary(cli)
+    assert (found["n"], found["cancelled"]) == (400, 0)
+    assert model.stats.requests == 400
+
+
+def test_a_second_try_that_a_budget_ends_takes_the_verdict_of_the_first_away(
+    cli: Cli, folder: Path, model: StandInModel
+) -> None:
+    def failing(question: Question) -> Reply | Refused:
+        return Refused(status=503, message="away") if question.text.split()[-1] == "7" else counted(question)
+
+    model.behaviour = Behaviour(replies=failing)
+    gates = [{"metric": "exact-match", "min": 0.5}]
+    path = write_run(folder, right=ROWS, wrong=0, target=target(model, max_retries=0), gates=gates)
+    assert cli("run", "-f", str(path)).status == 0
+    (first,) = json.loads(cli("runs", "list", "--format", "json").out)
+    assert first["verdict"] == "passed"
+    again = cli("run", "-f", str(path), "--set", "spec.budget.max_target_tokens=10", "--retry-errors")
+    assert again.status == 1, again.err
+    (row,) = json.loads(cli("runs", "list", "--format", "json").out)
+    assert (row["status"], row["verdict"]) == ("error", "")
+
+
+def test_a_budget_of_judges_that_ended_a_run_with_trials_and_metrics_of_the_whole_goes_on_to_the_same_figures(
+    cli: Cli, folder: Path, model: StandInModel
+) -> None:
+    model.behaviour = Behaviour(replies=None, latency_s=0.002)
+    judge = {"provider": "openai-compatible", "model": "judge", "base_url": model.base_url}
+    path = write_run(
+        folder,
+        right=ROWS,
+        wrong=0,
+        trials=2,
+        evaluators=[{"ref": "correctness", "judge": "main"}, "exact-match", "corpus-bleu"],
+        judges={"main": judge},
+        judge="main",
+        slices=["metadata.topic"],
+    )
+    small = ("--set", "spec.budget.max_judge_tokens=400")
+    ended = cli("run", "-f", str(path), "--no-cache", "--concurrency", "2", *small, "--output", "part.json")
+    assert ended.status == 1, ended.err
+    cli("report", "part.json", "-o", "part.html")
+    assert "STOPPED" in Path("part.html").read_text()
+    larger = ("--set", "spec.budget.max_judge_tokens=100000000")
+    again = cli("run", "-f", str(path), "--no-cache", *larger, "--retry-errors", "--output", "whole.json")
+    assert again.status == 0, again.err
+    fresh = cli("run", "-f", str(path), "--no-cache", "--no-resume", "--output", "fresh.json")
+    assert fresh.status == 0, fresh.err
+    one, other = (json.loads(Path(name).read_text()) for name in ("whole.json", "fresh.json"))
+    assert one["slices"] == other["slices"]
+    assert one["summaries"] == other["summaries"]

@@ -602,6 +602,13 @@ def test_the_slices_that_a_specification_asks_for_are_printed_written_and_report
     assert cli("compare", "r.json", "r.json").status == 0
 
 
+def test_a_key_with_more_values_than_are_summed_up_is_said(cli: Cli, folder: Path) -> None:
+    extra = [{"id": f"m{n}", "input": f"say {n}", "reference": str(n), "topic": f"m{n}"} for n in range(250)]
+    path = write_run(folder, extra=extra, slices=["metadata.topic"])
+    ended = cli("run", "-f", str(path))
+    assert "metadata.topic may have more values than the first 200 that are summed up" in ended.err
+
+
 def test_a_plan_counts_the_records_of_a_slice_and_says_what_judges_cost(cli: Cli, folder: Path) -> None:
     gates = [
         gate(min=0.5),

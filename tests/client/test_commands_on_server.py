@@ -339,6 +339,15 @@ def test_a_run_that_its_budget_ended_is_an_error_on_a_server_too(evalsi: Evalsi,
         changes = (f"spec.target={target}", "spec.budget.max_target_tokens=15", "spec.gates[0].min=0")
         sets = [word for change in changes for word in ("--set", change)]
         ended = evalsi("run", spec(tmp_path, "capped", "catalog: {name: asked}"), *sets, *server)
+        resumed = evalsi("runs", "resume", "latest", *server)
+        assert model.stats.requests == 2
+    assert "the budget of 15 target tokens is used up" in resumed.err, (
+        "what it left out is not done by asking for it again"
+    )
+    assert "PASS" not in resumed.out + resumed.err
+    assert "--retry-errors" not in ended.err, "here nothing takes it up with another budget"
+    refused = evalsi("run", spec(tmp_path, "capped", "catalog: {name: asked}"), "--retry-errors", *server)
+    assert (refused.status, "--retry-errors takes up a run in the store of this machine" in refused.err) == (2, True)
     assert ended.status == 1, ended.err
     assert "the budget of 15 target tokens is used up" in ended.err
     assert "PASS" not in ended.err

@@ -399,3 +399,17 @@ def test_a_call_that_a_gateway_refused_has_failed_though_its_span_does_not_say_s
         [_span(1, attributes={"gen_ai.operation.name": "chat", name: 200})], default_tracing()
     ).steps
     assert step.error == ""
+
+
+@pytest.mark.parametrize("depth", [51, 300, 900, 100_000])
+def test_selectors_in_one_another_are_refused_where_reading_a_span_would_go_too_deep(depth: int) -> None:
+    inner = b'{"not":' * depth + b'{"attr":"x","exists":true}' + b"}" * depth
+    with pytest.raises(InvalidSpecError, match="more than 50 selectors in one another"):
+        read_mapping(b'{"version":1,"name":"own","exclude_spans":[' + inner + b"]}")
+
+
+def test_a_pattern_that_cannot_be_read_is_not_shown_for_pages() -> None:
+    mapping = {"version": 1, "name": "own", "exclude_spans": [{"attr": "x", "regex": "(" * 5000}]}
+    with pytest.raises(InvalidSpecError) as refused:
+        read_mapping(json.dumps(mapping).encode())
+    assert len(str(refused.value)) < 500

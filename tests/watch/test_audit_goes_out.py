@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -68,6 +69,26 @@ def deliver(lane: AuditLane) -> int:
 
 def arrived(heard: Receiver) -> list[int]:
     return [attributes(each)["evalsi.audit.sequence"] for _, body in heard.heard for each in records(body)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["no json", "[]", '{"sequence": 1, "id": 1}', b"\xff\xfe"],
+    ids=["text", "list", "another's number", "bytes"],
+)
+def test_entries_that_cannot_be_read_are_named_and_hold_up_nothing(
+    log: Log, heard: Receiver, tmp_path: Path, caplog: pytest.LogCaptureFixture, body: str | bytes
+) -> None:
+    log.write(*["default"] * 6)
+    with closing(sqlite3.connect(tmp_path / "evalsi.db")) as other, other:
+        other.execute("UPDATE audit SET body = ? WHERE sequence IN (2, 3, 6)", (body,))
+    deliver(lane(log, heard))
+    assert arrived(heard) == [1, 4, 5]
+    assert log.standing() == AuditStanding("siem", 0, 3, 3)
+    assert "2 of them from entry 2 on" in caplog.text
+    log.write("default")
+    deliver(lane(log, heard))
+    assert arrived(heard) == [1, 4, 5, 7]
 
 
 def test_every_entry_arrives_once_and_in_order_also_those_from_before(log: Log, heard: Receiver) -> None:

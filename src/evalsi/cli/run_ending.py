@@ -143,9 +143,19 @@ def _against_baseline(job: Any, run: Any) -> Any:
 
 
 def tell_verdict(
-    executed: Any, mishaps: Mishaps, ending: Ending, flags: dict[str, Any], slices: Sequence[Any] = ()
+    executed: Any,
+    mishaps: Mishaps,
+    ending: Ending,
+    flags: dict[str, Any],
+    slices: Sequence[Any] = (),
+    *,
+    can_go_on: bool = True,
 ) -> int:
-    """Prints the metrics, the slices, the gates and the verdict of a run that ended; the exit status."""
+    """Prints the metrics, the slices, the gates and the verdict of a run that ended; the exit status.
+
+    Args:
+        can_go_on: Whether a run that its budget ended can be taken up with another one.
+    """
     from evalsi.core.errors import NothingScoredError
     from evalsi.run.gates.exit_status import exit_status
 
@@ -165,7 +175,8 @@ def tell_verdict(
         return 130
     if executed.budget_reached is not None:
         say(f"stopped early: {executed.budget_reached}; what was not asked is CANCELLED")
-        say("with a larger budget, the same command with --retry-errors asks what is left")
+        if can_go_on:
+            say("with a larger budget, the same command with --retry-errors asks what is left")
         return 1
     for gate in executed.run.gates:
         say(gate_line(gate))

@@ -18,6 +18,7 @@ _NOT_SENT = {
     "replay": "--replay takes answers from the store of this machine",
     "concurrency": "--concurrency is decided by the server; spec.target.max_concurrency limits a run",
     "no_cache": "--no-cache concerns the cache of this machine",
+    "retry_errors": "--retry-errors takes up a run in the store of this machine",
 }
 
 
@@ -198,7 +199,8 @@ def _to_its_end(client: Any, run_id: str, server: Any, ending: Ending, flags: di
         recalled_answers=0,
         budget_reached=row.error or "an error" if seen.status == "error" else None,
     )
-    return tell_verdict(executed, mishaps_of(graded), ending, flags, slices_of(graded, flags["output_format"]))
+    slices = slices_of(graded, flags["output_format"])
+    return tell_verdict(executed, mishaps_of(graded), ending, flags, slices, can_go_on=False)
 
 
 def _against_baseline(library: Any, run: Any) -> Any:

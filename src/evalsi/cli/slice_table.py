@@ -21,7 +21,7 @@ def slices_of(run: Any, output_format: str) -> list[Any]:
 
 def print_slices(run: Any, slices: Sequence[Any]) -> None:
     """Prints every metric of every slice, each with its interval."""
-    from evalsi.results.slice_summaries import asked_slices
+    from evalsi.results.slice_summaries import MOST_VALUES, asked_slices
     from evalsi.results.trial_tally import is_over_trials
 
     if not slices:
@@ -35,8 +35,11 @@ def print_slices(run: Any, slices: Sequence[Any]) -> None:
     print()
     print_table((text("slice"), text("metric"), number("n"), number("mean"), whole("interval")), rows)
     for key in asked_slices(run):
-        if not any(one.key == key for one in slices):
+        values = sum(one.key == key for one in slices)
+        if not values:
             say(f"warning: no record has {key}, so it has no slices")
+        elif values >= MOST_VALUES:
+            say(f"warning: {key} may have more values than the first {values} that are summed up")
     if len(slices) > 1:
         say(
             f"{counted(len(slices), 'slice')}: of that many, one may stand out by chance; 'evalsi report' marks those that "

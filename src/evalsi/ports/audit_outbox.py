@@ -22,6 +22,8 @@ class AuditPortion(msgspec.Struct, frozen=True, kw_only=True):
     events: Sequence[AuditEvent]
     missed: int = 0
     """How many entries retention removed before the sink had them; they are counted as given up."""
+    damaged: Sequence[int] = ()
+    """Entries before `events` that are there and cannot be read; they are counted as given up too."""
 
 
 class AuditProgress(msgspec.Struct, frozen=True, kw_only=True):

@@ -249,6 +249,7 @@ class RunRecorder:
             status=status,
             finished_at=now.isoformat(timespec="milliseconds"),
             headline=self.summary.headline() if scored or status != "succeeded" else NOTHING_SCORED,
+            verdict="",
         )
         self._ending, self._summaries = row, summaries
         work.store.finish(row, self.manifest, summaries)

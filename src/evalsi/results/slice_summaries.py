@@ -39,12 +39,14 @@ def slice_summaries(run: GradedRun, keys: Sequence[str]) -> list[SliceSummary]:
         return []
     for rows in run.read_rows():
         for key, slices in found.items():
-            labels = np.array([cluster_key(record, key) for record in rows.records])
-            for label in dict.fromkeys(labels.tolist()):
+            labels = [cluster_key(record, key) for record in rows.records]
+            codes = {label: code for code, label in enumerate(dict.fromkeys(labels))}
+            coded = np.array([codes[label] for label in labels])
+            for label, code in codes.items():
                 if not label or (label not in slices and len(slices) >= MOST_VALUES):
                     continue
                 one = slices.setdefault(label, _Slice(RunSummary(run.manifest)))
-                part = chosen_rows(rows, labels == label)
+                part = chosen_rows(rows, coded == code)
                 one.summary.add_rows(one.rows, part)
                 one.rows += part.rows
                 one.records.update(record.id for record in part.records)

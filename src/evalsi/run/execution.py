@@ -125,7 +125,7 @@ class Execution:
             reopens=job.retry_errors,
             judges=job.judges,
             target_usage=lambda: self.watch.total() if job.target is not None else None,
-            stands=_has_no_passing_error if job.retry_errors else lambda _columns: True,
+            stands=_has_no_passing_error if job.retry_errors else _was_all_asked,
             on_recalled=self._count_usage,
             on_progress=job.on_progress,
         )
@@ -215,12 +215,17 @@ class Execution:
         )
 
 
-def _has_no_passing_error(columns: list[EvaluatorColumns]) -> bool:
-    """Whether no row of these would end otherwise if it were asked again, as one does that a budget left no room for. (Its
-    neighbours have their answers kept.)
+def _was_all_asked(columns: list[EvaluatorColumns]) -> bool:
+    """Whether a budget left no row of these out. What it left out is not done, whichever try comes next. (Its neighbours
+    have their answers kept.)
     """
-    return not any(
-        outcome == CANCELLED or (outcome == ERROR and not is_lasting(each.notes[row].fault))
+    return not any(CANCELLED in each.outcomes for each in columns)
+
+
+def _has_no_passing_error(columns: list[EvaluatorColumns]) -> bool:
+    """Whether, besides, no row of these would end otherwise if it were asked again."""
+    return _was_all_asked(columns) and not any(
+        outcome == ERROR and not is_lasting(each.notes[row].fault)
         for each in columns
         for row, outcome in enumerate(each.outcomes)
     )

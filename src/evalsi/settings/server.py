@@ -538,7 +538,7 @@ class RedactionSettings(msgspec.Struct, frozen=True, kw_only=True):
     drop_attributes: list[str] = []
     """Attributes that are left out."""
     keep_attributes: list[str] = []
-    """When there are any, attributes that none of these names is left out."""
+    """When there are any, attributes that none of these names is left out; `evalsi.project` stays, which says where it belongs."""
 
 
 class TraceSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -123,7 +123,7 @@ def feedback_of(event: LogEvent) -> Feedback | None:
     if not (event.trace_id or session or key) or len(session) > _LONGEST_NAME or len(key) > _LONGEST_NAME:
         return None
     value, label = said.get("gen_ai.evaluation.score.value"), _text(said.get("gen_ai.evaluation.score.label"))
-    number = float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+    number = _finite(value)
     passed = True if label.lower() in _PASS else False if label.lower() in _FAIL else None
     if passed is not None:
         number = None
@@ -147,6 +147,14 @@ def feedback_of(event: LogEvent) -> Feedback | None:
         author=_text(said.get("user.id") or event.resource.get("service.name"))[:_LONGEST_NAME],
         time=datetime.fromtimestamp(event.time_ns / 1e9, UTC) if event.time_ns else None,
     )
+
+
+def _finite(value: Any) -> float | None:
+    try:
+        number = float(value) if isinstance(value, int | float) else math.nan
+    except OverflowError:  # a whole number that no float can be
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _text(value: Any) -> str:

@@ -5,6 +5,7 @@ that gives a value that is not empty wins. Mappings are versioned: the name and 
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache, cached_property
 from importlib import resources
 from typing import Annotated, Any, Literal, cast
@@ -13,6 +14,9 @@ import msgspec
 
 from evalsi.core.errors import InvalidSpecError, UnknownNameError
 
+MOST_NESTED = 50
+"""Selectors in one another."""
+_LONGEST_SHOWN = 100
 KINDS = ("llm", "tool", "retrieval", "embedding", "guardrail", "handoff", "agent", "user", "generic")
 """The kinds of step that a mapping can tell, in the order they are tried."""
 
@@ -235,13 +239,19 @@ def read_mapping(text: bytes, where: str = "mapping") -> Mapping:
         mapping = msgspec.json.decode(text, type=Mapping)
     except msgspec.DecodeError as error:
         raise InvalidSpecError(f"the mapping is malformed: {error}", where=where) from None
+    except RecursionError:
+        raise _nested_too_deep(where) from None
     if mapping.base is not None and mapping.base not in shipped_mappings():
         raise UnknownNameError("base", mapping.base, shipped_mappings(), where=f"{where}.base")
-    for pattern in _patterns(mapping):
+    selectors = _selectors(mapping)
+    if any(depth > MOST_NESTED for _, depth in selectors):
+        raise _nested_too_deep(where)
+    for pattern in _patterns(mapping, [selector for selector, _ in selectors]):
         try:
             compiled(pattern)
         except re.error as error:
-            raise InvalidSpecError(f"the pattern {pattern!r} cannot be read: {error}", where=where) from None
+            shown = pattern if len(pattern) <= _LONGEST_SHOWN else pattern[:_LONGEST_SHOWN] + "…"
+            raise InvalidSpecError(f"the pattern {shown!r} cannot be read: {str(error)[:200]}", where=where) from None
     return mapping
 
 
@@ -285,17 +295,25 @@ def shipped_mappings() -> dict[str, Mapping]:
     return {name: msgspec.json.decode(folder.joinpath(f"{name}.json").read_bytes(), type=Mapping) for name in SHIPPED}
 
 
-def _patterns(mapping: Mapping) -> list[str]:
+def _nested_too_deep(where: str) -> InvalidSpecError:
+    return InvalidSpecError(f"the mapping has more than {MOST_NESTED} selectors in one another", where=where)
+
+
+def _patterns(mapping: Mapping, selectors: Sequence[Selector]) -> list[str]:
     found = [redaction.regex for redaction in mapping.redact]
     found += [source.ignore for source in sources_of(mapping) if source.ignore is not None]
+    return found + [pattern for each in selectors for pattern in (each.regex, each.name_regex) if pattern is not None]
+
+
+def _selectors(mapping: Mapping) -> list[tuple[Selector, int]]:
+    """Every selector of a mapping, and in how many others it is."""
     waiting = [*mapping.exclude_spans, *mapping.include_spans]
     waiting += [selector for selectors in mapping.kinds.values() for selector in selectors]
     waiting += [rule.select for rule in mapping.answer if rule.select is not None]
-    while waiting:
-        selector = waiting.pop()
-        found += [pattern for pattern in (selector.regex, selector.name_regex) if pattern is not None]
-        waiting += [*(selector.all or ()), *(selector.any or ())]
-        waiting += [selector.negated] if selector.negated is not None else []
+    found = [(selector, 0) for selector in waiting]
+    for selector, depth in found:  # which grows on the way
+        inner = [*(selector.all or ()), *(selector.any or ()), *([selector.negated] if selector.negated else ())]
+        found += [(each, depth + 1) for each in inner]
     return found
 
 

@@ -272,9 +272,13 @@ def _integer(value: Any) -> Any:
 
 
 def _float(value: Any) -> Any:
-    """A finite float; NaN and infinities, which JSON has not, are their names."""
+    """A finite float; NaN and infinities, which JSON has not, are their names, and what no float can be is its digits."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if math.isfinite(value) else str(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            return str(value)
+        return number if math.isfinite(number) else str(value)
     return _text(value)
 
 

@@ -152,6 +152,7 @@ class _Split:
         self._services: dict[int, tuple[str, dict[str, str]]] = {}
         self._resources = 0
         self._taken = 0
+        self._opinions = 0
         self._rejections = Rejections()
 
     def add(self, group: Any) -> None:
@@ -212,7 +213,7 @@ class _Split:
             trace.spans.append((scope_number, raw if len(raw) <= _SMALL_SPAN_BYTES else self._cut(span, raw)))
             trace.span_ids.append(span_id)
             if span.events:
-                self._judged.setdefault(project, []).extend(self._judged_in(span, origin))
+                self._judge(span, origin, project)
             if 0 < start_ns < trace.start_ns:
                 trace.start_ns = start_ns
             if trace.end_ns < end_ns < _MOST_NS:
@@ -232,6 +233,17 @@ class _Split:
         for key, value in said.items():
             if key.startswith(LABEL_PREFIX):
                 trace.labels[key.removeprefix(LABEL_PREFIX)] = _word(value)
+
+    def _judge(self, span: Any, origin: _Origin, project: str) -> None:
+        """Notes what events of a span say of its quality. Of one request no more than it may have spans: an event is small."""
+        judged = self._judged.setdefault(project, [])
+        for said in self._judged_in(span, origin):
+            if self._opinions >= self._most_spans:
+                example = f"a request has at most {self._most_spans:,} events that judge"
+                self._rejections.add("request_full", example)
+                continue
+            self._opinions += 1
+            judged.append(said)
 
     def _judged_in(self, span: Any, origin: _Origin) -> Iterator[Feedback]:
         """What events of a span say of its quality."""

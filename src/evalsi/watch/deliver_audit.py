@@ -70,8 +70,15 @@ class AuditLane:
                 self.plan.name,
                 portion.missed,
             )
+        if portion.damaged:
+            logger.error(
+                "entries of the audit log cannot be read and do not go to the sink %s, %d of them from entry %d on",
+                self.plan.name,
+                len(portion.damaged),
+                portion.damaged[0],
+            )
         if not portion.events:
-            return portion.missed
+            return portion.missed + len(portion.damaged)
         receipts = await self._send(portion.events)
         self._rest.note(receipts)
         await asyncio.to_thread(

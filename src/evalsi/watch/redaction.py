@@ -19,7 +19,9 @@ from evalsi.evaluators.detectors import EVERY_KIND, Kind, find
 from evalsi.evaluators.detectors.presidio import presidio_detector
 from evalsi.schema import Record
 from evalsi.traces import Span
+from evalsi.traces.log_event import EVENT_OF, OWN_SCORE
 from evalsi.traces.mapping import compiled
+from evalsi.traces.trace_parts import PROJECT_ATTRIBUTE
 from evalsi.watch.hidden_text import resolved
 from evalsi.watch.redaction_rules import RedactionRules
 
@@ -36,6 +38,8 @@ _SHORTEST_NUMBER = 10**8
 _MOST_NAMES = 10_000
 _LARGEST_NUMBER = 10**40
 _KEPT_FIELDS = frozenset({"id", "trace_id", "span_id", "parent_span_id"})
+_OF_PLACE = frozenset({PROJECT_ATTRIBUTE, EVENT_OF, OWN_SCORE})
+"""What we read to know where something belongs stays, also where a list says what stays; only its own name leaves it out."""
 _TEXT_KEYS = ("text", "content")
 StructT = TypeVar("StructT", bound=msgspec.Struct)
 
@@ -205,7 +209,7 @@ class Redactor:
         """What the rules say of a name. Names come again and again, and are few."""
         known = self._known.get(name)
         if known is None:
-            stays = self._kept(name) and not self._dropped(name)
+            stays = (self._kept(name) or name in _OF_PLACE) and not self._dropped(name)
             known = _Name(_replaced(name, self._finds(name)), stays, self._hidden_key(name))
             if len(self._known) >= _MOST_NAMES:
                 self._known.clear()

@@ -65,6 +65,31 @@ def test_as_many_programs_run_at_once_after_sleepers_as_before() -> None:
     asyncio.run(main())
 
 
+@needs_groups
+def test_a_program_that_wakes_has_the_next_place_before_another_begins() -> None:
+    spins = "import time\nwhile time.process_time() < 3:\n    pass\n"
+
+    async def main() -> bool:
+        host = Ladder(LadderOptions(drivers=("bubblewrap",), places=1))
+        limits = SandboxLimits(wall_s=120.0, cpu_s=20)
+        try:
+            await host.run_python(PythonProgram(source="pass"))
+            slept = asyncio.create_task(
+                host.run_python(PythonProgram(source=f"import time\ntime.sleep(1.5)\n{spins}", limits=limits))
+            )
+            await asyncio.sleep(0.01)
+            meanwhile = asyncio.create_task(host.run_python(PythonProgram(source=spins, limits=limits)))
+            await asyncio.sleep(0.01)
+            await host.run_python(PythonProgram(source="pass"))
+            ended_first = slept.done()
+            await asyncio.gather(slept, meanwhile)
+            return ended_first
+        finally:
+            await host.close()
+
+    assert asyncio.run(main())
+
+
 async def _overlap(host: Ladder) -> bool:
     """Whether two programs that work ran at the same time."""
     spinner = PythonProgram(source=SPINS, limits=SandboxLimits(wall_s=60.0, cpu_s=1))

@@ -18,7 +18,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
 
 from evalsi.traces import Span, SpanEvent
-from tests.server.otlp.sending import JSON, a_trace, body_of, post, stored
+from tests.server.otlp.sending import JSON, a_trace, body_of, partial_success, post, status_of, stored
 from tests.server.running_server import RunningServer, running_server, wait_until
 from tests.traces.reading import GOLDEN
 
@@ -254,3 +254,86 @@ def test_feedback_by_an_event_has_a_policy_look_again(server: RunningServer) -> 
     disliked = {"gen_ai.evaluation.name": "thumbs", "gen_ai.evaluation.score.label": "fail"}
     emit(exporter(server, "http"), [("gen_ai.evaluation.result", None, disliked)], span)
     assert wait_until(lambda: stored(server, span.trace_id).get("policies"), 40)
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
+    """A server that stores only attributes that it lists, and takes little at once."""
+    folder: Path = tmp_path_factory.mktemp("strict")
+    configuration = """
+    data_dir: store
+    projects: {lamps: {}, slow: {}}
+    otlp: {grace: 0.2s, max_request_spans: 20, max_trace_spans: 20}
+    rate_limits: {projects: {slow: {ingest: {per_second: 0.001, burst: 1}}}}
+    traces: {redaction: {keep_attributes: ["gen_ai.*"]}}
+    """
+    (folder / "evalsi.yaml").write_text(configuration, encoding="utf-8")
+    with running_server(folder, ["--config", "evalsi.yaml"]) as found:
+        yield found
+
+
+def test_a_list_of_attributes_that_stay_lets_no_score_of_ours_come_round_and_moves_nothing_elsewhere(
+    strict: RunningServer,
+) -> None:
+    (span,) = a_trace(1, resource={"evalsi.project": "lamps"})
+    assert post(strict, body_of(span))[0] == 200
+    said = {"gen_ai.evaluation.name": "tone", "gen_ai.evaluation.score.value": 0.5}
+    own = {**said, "evalsi.score.id": "ab" * 16}
+    place = {"evalsi.project": "lamps"}
+    emit(exporter(strict, "http"), [("gen_ai.evaluation.result", None, own)], span, **place)
+    found = stored(strict, span.trace_id, project="lamps")
+    assert found["summary"]["spans"] == 1
+    assert not found.get("feedback")
+    assert stored(strict, span.trace_id) is None, "a trace stays in the project that it names"
+    emit(exporter(strict, "http"), [("gen_ai.evaluation.result", None, said)], span, **place)
+    assert len(stored(strict, span.trace_id, project="lamps")["feedback"]) == 1
+
+
+def test_one_request_judges_no_more_often_than_it_may_have_spans(strict: RunningServer) -> None:
+    (span,) = a_trace(1)
+    events = [
+        SpanEvent(
+            name="gen_ai.evaluation.result", time_ns=n * 1000, attributes={"gen_ai.evaluation.score.label": f"l{n}"}
+        )
+        for n in range(1, 101)
+    ]
+    whole = Span(**{**{name: getattr(span, name) for name in Span.__struct_fields__}, "events": events})
+    status, _, answer = post(strict, body_of(whole))
+    rejected, message = partial_success(answer)
+    assert (status, rejected) == (200, 80)
+    assert "a request has at most 20 events that judge" in message
+    assert len(stored(strict, span.trace_id)["feedback"]) == 20
+
+
+def test_a_project_that_a_request_names_has_its_own_rate(strict: RunningServer) -> None:
+    slow = {"evalsi.project": "slow"}
+    first, second = (body_of(*a_trace(resource=slow)) for _ in range(2))
+    assert post(strict, first)[0] == 200
+    status, headers, answer = post(strict, second)
+    assert status == 429
+    assert "project 'slow' may send 0.001 requests" in status_of(answer).message
+    assert int(headers["retry-after"]) > 1
+    mixed = body_of(*a_trace(1), *a_trace(1, resource=slow))
+    assert post(strict, mixed)[0] == 429, "nothing of it is stored, and it may be sent again"
+    assert post(strict, body_of(*a_trace()))[0] == 200, "others are not held up"
+
+
+def test_a_trace_that_one_project_filled_is_not_full_in_another(strict: RunningServer) -> None:
+    many = a_trace(20)
+    assert partial_success(post(strict, body_of(*many))[2])[0] == 0
+    (other,) = a_trace(1, trace_id=many[0].trace_id, resource={"evalsi.project": "lamps"})
+    assert partial_success(post(strict, body_of(other))[2])[0] == 0
+    assert stored(strict, other.trace_id, project="lamps")["summary"]["spans"] == 1
+
+
+def test_a_number_that_no_float_can_be_is_no_score_and_no_fault_of_the_server(server: RunningServer) -> None:
+    (span,) = a_trace(1)
+    for kind in ("intValue", "doubleValue"):
+        score = {"key": "gen_ai.evaluation.score.value", "value": {kind: 10**400}}
+        record = {"traceId": span.trace_id, "eventName": "gen_ai.evaluation.result", "attributes": [score]}
+        body = json.dumps({"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]}).encode()
+        status, _, answer = server.request("POST", "/v1/logs", body, JSON)
+        assert (status, json.loads(answer)["partialSuccess"]["rejectedLogRecords"]) == (200, "1")
+        given = {"traceId": span.trace_id, "spanId": span.span_id, "attributes": [score]}
+        body = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [given]}]}]}).encode()
+        assert server.request("POST", "/v1/traces", body, JSON)[::2] == (200, b"{}")

@@ -23,15 +23,19 @@ class Doubt(Exception):
 class Lent:
     """A slot while it is lent, and its place."""
 
-    def __init__(self, slot: Slot, give_place: Callable[[], bool]) -> None:
+    def __init__(self, slot: Slot, sleep: "Callable[[Lent], None]", wake: "Callable[[Lent], None]") -> None:
         self.slot = slot
         self.has_place = True
-        self._give_place = give_place
+        self._sleep = sleep
+        self._wake = wake
 
     def sleep(self) -> None:
-        """Its program only waits, and others may have its place meanwhile. What it does later, it does beside them."""
-        if self.has_place:
-            self.has_place = not self._give_place()
+        """Its program only waits, and others may have its place meanwhile."""
+        self._sleep(self)
+
+    def wake(self) -> None:
+        """Its program does something again: beside the others, and the next place that is free is its own."""
+        self._wake(self)
 
 
 class SlotPool:
@@ -40,7 +44,10 @@ class SlotPool:
     def __init__(self, shared: Circumstances, places: int) -> None:
         self._shared = shared
         self._places = self._free = places
-        self._asleep = 0
+        self._asleep: set[Lent] = set()
+        """Those that gave their place away."""
+        self._awake: collections.deque[Lent] = collections.deque()
+        """Those of them that do something again, and are to have one before anybody begins."""
         self._idle: list[Slot] = []
         self._waiting: collections.deque[asyncio.Future[None]] = collections.deque()
         self._warming: set[asyncio.Task[None]] = set()
@@ -57,7 +64,7 @@ class SlotPool:
         lent: Lent | None = None
         try:
             slot = self._idle.pop() if self._idle else await start_slot(self._shared, preload=True)
-            lent = Lent(slot, self._let_sleep)
+            lent = Lent(slot, self._let_sleep, self._wake)
             try:
                 yield lent
             except BaseException as error:
@@ -76,7 +83,7 @@ class SlotPool:
             if lent is None or lent.has_place:
                 self._give_place()
             else:
-                self._asleep -= 1
+                self._forget(lent)
 
     async def take(self) -> Slot:
         """A slot for good, warm where there is one. Who takes a second will take more, so some are kept warm from then on.
@@ -126,14 +133,37 @@ class SlotPool:
                 self._give_place()
             raise
 
-    def _let_sleep(self) -> bool:
-        if self._asleep >= _MOST_ASLEEP:
-            return False
-        self._asleep += 1
-        self._give_place()
-        return True
+    def _let_sleep(self, lent: Lent) -> None:
+        if lent.has_place:
+            if len(self._asleep) < _MOST_ASLEEP:
+                lent.has_place = False
+                self._asleep.add(lent)
+                self._give_place()
+        elif lent in self._awake:
+            self._awake.remove(lent)
+
+    def _wake(self, lent: Lent) -> None:
+        if lent.has_place or lent in self._awake:
+            return
+        if self._free:
+            self._free -= 1
+            self._settle(lent)
+        else:
+            self._awake.append(lent)
+
+    def _settle(self, lent: Lent) -> None:
+        self._asleep.discard(lent)
+        lent.has_place = True
+
+    def _forget(self, lent: Lent) -> None:
+        self._asleep.discard(lent)
+        if lent in self._awake:
+            self._awake.remove(lent)
 
     def _give_place(self) -> None:
+        if self._awake:
+            self._settle(self._awake.popleft())
+            return
         while self._waiting:
             turn = self._waiting.popleft()
             if not turn.done():

@@ -1,7 +1,7 @@
 """A short program that runs for longer than most, watched: it is not to cost others more than its own share.
 
 One that is refused processes without end is ended at once, not at its time limit: it would keep every processor busy with
-asking. One that only waits gives its place to others.
+asking. One that only waits gives its place to others, and has the next one when it does something again.
 """
 
 import asyncio
@@ -33,10 +33,12 @@ def watched(lent: Lent, patience: asyncio.Timeout, refusals_before: int) -> Gene
             patience.reschedule(loop.time())
             return
         before_s, used_s = used_s, lent.slot.processor_s()
-        is_idle = before_s is not None and used_s is not None and used_s - before_s < _BUSY * wait_s
-        idle = idle + 1 if is_idle else 0
-        if idle == _LOOKS_ASLEEP:
-            lent.sleep()
+        if before_s is not None and used_s is not None:
+            idle = idle + 1 if used_s - before_s < _BUSY * wait_s else 0
+            if idle == _LOOKS_ASLEEP:
+                lent.sleep()
+            elif not idle:
+                lent.wake()
         wait_s = min(wait_s * _LATER, _RAREST_LOOKS_S)
         timer = loop.call_later(wait_s, look)
 

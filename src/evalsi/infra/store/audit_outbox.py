@@ -6,14 +6,17 @@ restored goes on where that log was. What always holds: a place only moves forwa
 
 import secrets
 from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any
 
 import msgspec
 
-from evalsi.infra.store.access_store import ENTRIES_FROM, READ_HEAD
+from evalsi.infra.store.access_store import READ_HEAD
 from evalsi.infra.store.transactions import SqlDatabase, Transaction
 from evalsi.ports.audit_outbox import AuditPortion, AuditProgress, AuditStanding
 from evalsi.schema import AuditEvent
 
+ENTRIES_FROM = "SELECT sequence, body FROM audit WHERE sequence > ? ORDER BY sequence LIMIT ?"
 READ_PLACE = "SELECT sent_sequence, due_ms FROM audit_places WHERE sink = ?"
 BEGIN = """
     INSERT INTO audit_places (sink, sent_sequence, due_ms, token, delivered, given_up, delivered_ms, error, error_ms)
@@ -28,6 +31,7 @@ LIST_PLACES = "SELECT sink, sent_sequence, delivered, given_up FROM audit_places
 
 LONGEST_ERROR = 500
 REMOVED = "the retention of the audit log removed entries that the sink had not"
+DAMAGED = "entries of the audit log cannot be read: evalsi auth audit verify says more"
 _ENTRY = msgspec.json.Decoder(AuditEvent)
 
 
@@ -56,11 +60,18 @@ class SqlAuditOutbox:
                 return None
             missed = max(0, base - sent)
             rows = connection.execute(ENTRIES_FROM, (sent + missed, limit)).fetchall()
-            connection.execute(CLAIM, (now_ms + lease_ms if rows else 0, token, sent + missed, missed, sink))
-            if missed:
-                connection.execute(FAILED, (REMOVED, now_ms, sink))
-            events = [_ENTRY.decode(body) for (body,) in rows]
-            return AuditPortion(sink=sink, token=token, events=events, missed=missed) if events or missed else None
+            found = [(sequence, _read(sequence, body)) for sequence, body in rows]
+            # One that is damaged stands alone before those that follow, which it does not hold up.
+            lost = [sequence for sequence, _ in takewhile(lambda each: each[1] is None, found)]
+            events = [event for _, event in takewhile(lambda each: each[1] is not None, found[len(lost) :]) if event]
+            place = lost[-1] if lost else sent + missed
+            gone = missed + len(lost)
+            connection.execute(CLAIM, (now_ms + lease_ms if events else 0, token, place, gone, sink))
+            if gone:
+                connection.execute(FAILED, (DAMAGED if lost else REMOVED, now_ms, sink))
+            if not (events or gone):
+                return None
+            return AuditPortion(sink=sink, token=token, events=events, missed=missed, damaged=lost)
 
         return self._database.write(take, alone=True)
 
@@ -88,3 +99,12 @@ class SqlAuditOutbox:
         """The last entry that was written, and the last that retention removed."""
         last, _, base, _ = self._database.read(READ_HEAD)[0]
         return last, base
+
+
+def _read(sequence: int, body: Any) -> AuditEvent | None:
+    """The entry of that number; None where what is stored is none, or says that it is another."""
+    try:
+        entry = _ENTRY.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, TypeError):
+        return None
+    return entry if entry.sequence == sequence else None

@@ -50,7 +50,7 @@ TAKE = """
     WHERE run_id = ?"""
 FREE_RUN = """
     UPDATE runs SET status = 'interrupted', writer_token = NULL, writer = NULL
-    WHERE id = ? AND status IN ('running', 'succeeded')"""
+    WHERE id = ? AND status IN ('running', 'succeeded', 'error')"""
 """Also of a run whose holder died between its last row and saying so: whether its gates were decided is not known."""
 RENEW = """
     UPDATE run_queue SET lease_until_us = ?, progress = coalesce(?, progress)

@@ -273,7 +273,10 @@ class SqlRunStore:
                     f"run {run_id} is being written by {run.writer_in_words}", hint="wait for it or stop it"
                 )
             if status not in _taken_up(finished=finished):
-                raise UsageError(f"run {run_id} is finished ({status})", hint="start a new run")
+                hint = "start a new run"
+                if status == "error":
+                    hint += ", or ask again what is left or failed with --retry-errors"
+                raise UsageError(f"run {run_id} is finished ({status})", hint=hint)
             if run.is_promised:
                 raise UsageError(f"run {run_id} is a server's work", hint="wait for it, or cancel it there")
             values = (

@@ -53,6 +53,13 @@ class Rates:
         if requests is not None:
             requests.tokens -= 1
 
+    def charge(self, principal: str, project: str, size: int) -> None:
+        """Counts a request at a further project that it turned out to be for. Raises: RateLimitError: it comes too soon."""
+        _, key = self._limit_of(principal, project)
+        if key != principal:  # who has limits of its own was counted there
+            self.admit(principal, project)
+            self.spend(principal, project, size)
+
     def spend(self, principal: str, project: str, size: int) -> None:
         """Counts the bytes of a request that has come."""
         limit, key = self._limit_of(principal, project)

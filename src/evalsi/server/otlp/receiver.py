@@ -23,7 +23,7 @@ from evalsi.server.otlp.rates import Rates
 from evalsi.server.otlp.reply import Encoding, Signal, Taken
 from evalsi.server.otlp.trace_sizes import TraceSizes
 from evalsi.server.otlp.waiting_bytes import WaitingBytes
-from evalsi.traces.log_event import EVALUATION_EVENT, MESSAGE_EVENTS, feedback_of, span_of_event
+from evalsi.traces.log_event import EVALUATION_EVENT, MESSAGE_EVENTS, OWN_SCORE, feedback_of, span_of_event
 from evalsi.traces.trace_parts import (
     PROJECT_ATTRIBUTE,
     PartLimits,
@@ -100,12 +100,14 @@ class Receiver:
             InvalidDataError: the body is no OTLP.
             ForbiddenError, NotFoundError, InvalidParamsError: of all spans: the caller may not write to the project they
                 name, it is not there, or its name is none. Where other spans can be taken, these are rejected ones.
+            RateLimitError: it comes too soon for a project that it names; nothing was stored.
             StoreError: nothing was stored; the same request may be sent again.
         """
         self.rates.spend(caller.principal, _own_project(caller), len(body))
         if not body:
             return Taken()
         split = await self._split(body, encoding, caller, signal)
+        self._charge_others(split, len(body), caller)
         rejections = split.rejections
         stored = 0
         refusal: EvalsiError | None = None
@@ -119,7 +121,7 @@ class Receiver:
                 if not group.parts:
                     rejections.add("forbidden", str(error), len(group.judged))
                 continue
-            parts = self._fitting(group.parts, rejections, self.limits(project).most_spans_of_trace)
+            parts = self._fitting(project, group.parts, rejections)
             if parts:
                 await asyncio.get_running_loop().run_in_executor(self._writing, self._append, project, parts)
             if group.judged:
@@ -130,6 +132,13 @@ class Receiver:
             raise refusal
         self.measures.received(len(body))
         return Taken(rejected=rejections.counts.total(), message=_told(rejections, _NOUNS[signal]))
+
+    def _charge_others(self, split: SplitRequest, size: int, caller: Caller) -> None:
+        """Counts a request at the projects that it names, too: until it is read, nobody knows which. Raises: RateLimitError."""
+        named = {group.project for group in split.resources} - {"", _own_project(caller)}
+        others = [project for project in sorted(named) if caller.has(TRAFFIC_PERMISSION, project)]
+        for project in others:
+            self.rates.charge(caller.principal, project, size // len(others))
 
     def close(self) -> None:
         """Returns when what is being stored is stored."""
@@ -161,7 +170,8 @@ class Receiver:
         limits = self.limits(_own_project(caller))
         decode = decode_otlp_logs_json if encoding == "json" else decode_otlp_logs_protobuf
         decoded = decode(body, limits.most_spans)
-        events = decoded.events
+        # Before redaction, which may leave out what tells our own scores: they would come round for ever.
+        events = [event for event in decoded.events if OWN_SCORE not in event.attributes]
         if self.rules:
             from evalsi.watch.redaction import redact_spans
 
@@ -201,9 +211,10 @@ class Receiver:
             split.rejections.example = f"{first.where}: {first.reason}"
         return split
 
-    def _fitting(self, parts: list[TracePart], rejections: Rejections, most: int) -> list[TracePart]:
+    def _fitting(self, project: str, parts: list[TracePart], rejections: Rejections) -> list[TracePart]:
         """The parts whose traces may have so many spans."""
-        over = [part for part in parts if not self.sizes.add(part.trace_id, len(part.span_ids) // 8, most)]
+        most = self.limits(project).most_spans_of_trace
+        over = [part for part in parts if not self.sizes.add((project, part.trace_id), len(part.span_ids) // 8, most)]
         if not over:
             return parts
         self._reject(over, "trace_full", "a trace has as many spans as it may", rejections)

@@ -8,19 +8,19 @@ REMEMBERED = 50_000
 
 
 class TraceSizes:
-    """Spans by trace. Used from the event loop alone."""
+    """Spans by trace, of each project its own: nobody fills a trace of others by knowing its id. Used from the event loop alone."""
 
     def __init__(self) -> None:
-        self._young: dict[bytes, int] = {}
-        self._old: dict[bytes, int] = {}
+        self._young: dict[tuple[str, bytes], int] = {}
+        self._old: dict[tuple[str, bytes], int] = {}
 
-    def add(self, trace_id: bytes, spans: int, most: int) -> bool:
-        """Counts spans of a trace; False when it would have more than `most`, and then they do not count."""
-        size = self._young.get(trace_id)
+    def add(self, trace: tuple[str, bytes], spans: int, most: int) -> bool:
+        """Counts spans of a trace of a project; False when it would have more than `most`, and then they do not count."""
+        size = self._young.get(trace)
         if size is None:
-            size = self._old.get(trace_id, 0)
+            size = self._old.get(trace, 0)
             if len(self._young) >= REMEMBERED:
                 self._old, self._young = self._young, {}
         fits = size + spans <= most
-        self._young[trace_id] = size + spans if fits else size
+        self._young[trace] = size + spans if fits else size
         return fits
