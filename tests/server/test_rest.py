@@ -11,7 +11,7 @@ import zstandard
 
 from evalsi.schema import EvaluateResponse
 from evalsi.schema.json_codec import decode
-from tests.server.running_server import EXACT, RECORD, RunningServer
+from tests.server.running_server import EXACT, RECORD, RunningServer, wait_until
 
 
 def curl(server: RunningServer, *arguments: str) -> str:
@@ -133,7 +133,7 @@ def test_a_body_that_is_or_unpacks_to_too_much_is_refused(server: RunningServer)
 def test_the_id_of_a_request_is_kept_in_answer_and_log(server: RunningServer) -> None:
     _, headers, _ = server.request("POST", "/v1/evaluate", json.dumps(EXACT), {"x-request-id": "mine-1"})
     assert headers["x-request-id"] == "mine-1"
-    assert any(line.get("request_id") == "mine-1" for line in server.lines)
+    assert wait_until(lambda: any(line.get("request_id") == "mine-1" for line in server.lines))
     _, headers, _ = server.request("GET", "/v1/evaluators", headers={"x-request-id": "two words\t"})
     assert headers["x-request-id"] != "two words\t"
 
