@@ -149,15 +149,15 @@ class _Folders:
     """The folders of one group, one in each hierarchy, and what is the same for both versions.
 
     Args:
-        kills: The file that counts what was killed for memory, kept open: it is read after every program.
-        refusals: The file that counts processes that were refused.
+        kills: The file that counts what was killed for memory, kept open: it is read with every program.
+        refusals: The file that counts processes that were refused, kept open as well.
         used: The file that counts processor time, if there is one.
     """
 
     def __init__(self, folders: list[Path], kills: Path, refusals: Path, used: Path | None) -> None:
         self._folders: list[Path] = []
         self._kills = -1
-        self._refusals = refusals
+        self._refusals = -1
         self._used = used
         self._bounds: tuple[int, int] | None = None
         try:
@@ -165,6 +165,8 @@ class _Folders:
                 folder.mkdir()
                 self._folders.append(folder)
             self._kills = os.open(kills, os.O_RDONLY | os.O_CLOEXEC)
+            with contextlib.suppress(FileNotFoundError):  # an old kernel does not count them
+                self._refusals = os.open(refusals, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             self.close()
             raise
@@ -194,7 +196,7 @@ class _Folders:
 
     def process_refusals(self) -> int:
         try:
-            return count_of(b"max", self._refusals.read_bytes())
+            return count_of(b"max", os.pread(self._refusals, 4096, 0))
         except OSError:
             return 0
 
@@ -214,6 +216,9 @@ class _Folders:
         if self._kills >= 0:
             os.close(self._kills)
             self._kills = -1
+        if self._refusals >= 0:
+            os.close(self._refusals)
+            self._refusals = -1
         for folder in reversed(self._folders):
             until = time.monotonic() + 2.0
             while True:
