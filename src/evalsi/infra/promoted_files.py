@@ -182,9 +182,12 @@ def _without(file: FileIO, path: Path, trace_ids: Collection[str]) -> int:
         if removed:
             shutil.copymode(path, partial)
             partial.replace(path)
-    finally:
+            return removed  # from here on others hold the file, and a partial is theirs
+    except BaseException:
         partial.unlink(missing_ok=True)
-    return removed
+        raise
+    partial.unlink(missing_ok=True)
+    return 0
 
 
 def _append(file: FileIO, data: bytes) -> None:
