@@ -93,6 +93,7 @@ def test_cases_of_traces_that_are_to_be_forgotten_are_taken_out_of_every_dataset
         assert files.path_of("default", dataset).read_bytes() == b"".join(before.splitlines(keepends=True)[1:])
     assert len(files.path_of("other", "leaks").read_bytes().splitlines()) == 3
     assert not list(tmp_path.rglob("*.partial"))
+    assert not list(tmp_path.rglob("*.unfinished"))
     assert files.add("default", "leaks", [case_of("b"), case_of("d")]) == 1
 
 

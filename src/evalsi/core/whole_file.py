@@ -24,13 +24,12 @@ def whole_file(path: Path) -> Generator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield unfinished
-        unfinished.replace(path)
-    except OSError as error:
-        if error.errno is None or error.filename not in (None, str(unfinished)):
+        unfinished.replace(path)  # from here on a file of that name is another's, who writes the same in this process
+    except BaseException as error:
+        unfinished.unlink(missing_ok=True)
+        if not isinstance(error, OSError) or error.errno is None or error.filename not in (None, str(unfinished)):
             raise
         raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:

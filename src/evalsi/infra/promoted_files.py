@@ -8,10 +8,11 @@ not added.
 import contextlib
 import fcntl
 import hashlib
+import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -165,29 +166,26 @@ def _held(path: Path) -> Generator[FileIO]:
 
 def _without(file: FileIO, path: Path, trace_ids: Collection[str]) -> int:
     """Puts a file without the cases of these traces in the place of one that is held; how many there were."""
-    file.seek(0)
-    partial = path.with_name(f"{path.name}.partial")
-    removed = 0
-    try:
-        with open(file.fileno(), "rb", closefd=False) as lines, partial.open("wb") as target:
-            for line in lines:
-                if not line.endswith(b"\n"):  # a death cut it off
-                    break
-                if line.strip() and _FROM.decode(line).trace_id in trace_ids:
-                    removed += 1
-                else:
-                    target.write(line)
-            target.flush()
-            os.fsync(target.fileno())
-        if removed:
+
+    def is_gone(line: bytes) -> bool:
+        return bool(line.strip()) and _FROM.decode(line).trace_id in trace_ids
+
+    removed = sum(map(is_gone, _whole_lines(file)))
+    if removed:
+        with whole_file(path) as partial:
+            with partial.open("wb") as target:
+                target.writelines(line for line in _whole_lines(file) if not is_gone(line))
+                target.flush()
+                os.fsync(target.fileno())
             shutil.copymode(path, partial)
-            partial.replace(path)
-            return removed  # from here on others hold the file, and a partial is theirs
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
-    partial.unlink(missing_ok=True)
-    return 0
+    return removed
+
+
+def _whole_lines(file: FileIO) -> Iterator[bytes]:
+    """From the beginning to where a death cut a line off."""
+    file.seek(0)
+    with open(file.fileno(), "rb", closefd=False) as lines:
+        yield from itertools.takewhile(lambda line: line.endswith(b"\n"), lines)
 
 
 def _append(file: FileIO, data: bytes) -> None:
