@@ -12,6 +12,8 @@ from typing import Any
 import uvloop
 from prometheus_client import CollectorRegistry
 
+from evalsi.core.allocator import tune_allocator
+from evalsi.core.collector import tune_collector
 from evalsi.schema import RewardSpec
 from evalsi.server.audit_measures import AuditMeasures
 from evalsi.server.journal import Journal
@@ -48,6 +50,7 @@ class WholeServer:
 
     def serve(self, journal: Journal) -> None:
         """Serves until the process is told to stop. Raises: EvalsiError, OSError: it could not begin."""
+        tune_allocator()
         server, settings = self.server, self.settings
         plan = _plan_of(server)
         with (
@@ -61,6 +64,7 @@ class WholeServer:
             workers = [each for each in (runs.workers, watch.workers) if each is not None]
 
             def start_workers(running: Running) -> None:
+                tune_collector()
                 for each in workers:
                     each.start()
                 if sys.stderr.isatty():  # the log is for programs; this line is for who started it by hand
