@@ -100,6 +100,10 @@ class Guard:
             raise
         await self._find(caller, [project], make=True)
 
+    def lets_traffic_in(self, caller: Caller, project: str) -> bool:
+        """Whether `admit_traffic` would return, as far as that is known without waiting: then it need not be asked."""
+        return project in self._projects and caller.has(TRAFFIC_PERMISSION, project)
+
     async def _places_of(self, action: Action, request: Any) -> list[_Place]:
         named = [_Place(name) for name in _project_names(action, request)]
         match action.scope:

@@ -6,6 +6,7 @@ completes them with what lists show of them. A part that comes later makes the t
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from typing import Protocol
 
 import msgspec
@@ -136,6 +137,16 @@ class TraceStore(Protocol):
         """Stores parts, all or none. A part that is there already, byte for byte, changes nothing.
 
         Raises: StoreError: the disk is full, or the database is not there; nothing was stored.
+        """
+        ...
+
+    def begin_append(
+        self, project: str, parts: Sequence[TracePart], *, now_ms: int, waiting: Waiting
+    ) -> "Future[Appended]":
+        """The same, begun: returns when the parts are packed, and waits where too much waits to be stored.
+
+        The future is done when they are stored, or fails as `append` does. Who no longer waits for it changes nothing.
+        Raises: StoreError: the store is closed.
         """
         ...
 

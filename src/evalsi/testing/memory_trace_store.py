@@ -4,6 +4,7 @@ import secrets
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -99,6 +100,13 @@ class MemoryTraceStore:
                 spans += len(part.span_ids) // 8
                 self._extend(trace, part, now_ms, waiting)
         return Appended(traces=traces, spans=spans)
+
+    def begin_append(
+        self, project: str, parts: Sequence[TracePart], *, now_ms: int, waiting: Waiting
+    ) -> "Future[Appended]":
+        stored: Future[Appended] = Future()
+        stored.set_result(self.append(project, parts, now_ms=now_ms, waiting=waiting))
+        return stored
 
     def _extend(self, trace: _Trace, part: TracePart, now_ms: int, waiting: Waiting) -> None:
         before = trace.summary

@@ -133,6 +133,16 @@ class TraceStoreSuite:
         assert all(found[trace_id(number)] == traces.spans("default", trace_id(number)) for number in (1, 200, 450))
         assert traces.spans_of("default", []) == {}
 
+    def test_what_is_begun_is_stored_when_its_future_is_done(self, traces: TraceStore) -> None:
+        begun = [
+            traces.begin_append("default", [a_part(number), a_part(7)], now_ms=NOON_MS, waiting=WAITING)
+            for number in range(1, 6)
+        ]
+        told = [future.result(timeout=60) for future in begun]
+        assert (sum(each.traces for each in told), sum(each.spans for each in told)) == (6, 12)
+        assert sorted(traces.spans_of("default", ids(*range(1, 8)))) == sorted(ids(1, 2, 3, 4, 5, 7))
+        assert traces.begin_append("default", [], now_ms=NOON_MS, waiting=WAITING).result().spans == 0
+
     def test_a_part_that_is_sent_again_changes_nothing(self, traces: TraceStore) -> None:
         append(traces, a_part())
         told = traces.append("default", [a_part(), a_part()], now_ms=NOON_MS + 9_000, waiting=WAITING)

@@ -18,7 +18,7 @@ import pytest
 from evalsi.core.errors import NotFoundError, StoreError
 from evalsi.infra.store.database import StoreOptions
 from evalsi.infra.store.trace_sqlite import SqliteTraceStore, index_words, indexed_words
-from evalsi.ports.trace_store import TracePart, TraceStore
+from evalsi.ports.trace_store import TracePart, TraceStore, Waiting
 from evalsi.schema import Feedback, TraceFilter
 from evalsi.testing.trace_store_suite import (
     EVERYTHING,
@@ -43,6 +43,13 @@ class TestSqliteTraces(TraceStoreSuite):
     def traces(self, tmp_path: Path) -> Iterator[TraceStore]:
         with closing(SqliteTraceStore(tmp_path / "traces.db", QUICK)) as store:
             yield store
+
+    def test_who_no_longer_waits_takes_nothing_back(self, traces: TraceStore) -> None:
+        begun = traces.begin_append("default", [a_part()], now_ms=NOON_MS, waiting=Waiting())
+        assert not begun.cancel()
+        assert begun.result(timeout=60).spans == 2
+        append(traces, a_part(2))
+        assert sorted(traces.spans_of("default", ids(1, 2))) == sorted(ids(1, 2))
 
     @pytest.mark.parametrize("few", [2_000, 1])
     def test_what_leads_a_list_changes_nothing_of_what_is_in_it(

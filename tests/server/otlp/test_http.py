@@ -12,6 +12,8 @@ import msgspec
 import pytest
 import zstandard
 
+from evalsi.traces import Span
+from evalsi.traces.span import SpanEvent
 from tests.case_files import CASES
 from tests.server.otlp.sending import (
     JSON,
@@ -189,6 +191,44 @@ def test_a_project_may_have_limits_of_its_own(taking: RunningServer) -> None:
     (step,) = stored(taking, long.trace_id, "tight")["record"]["trajectory"]["steps"]
     assert "[cut: 8900 bytes]" in json.dumps(step)
     assert sum(each.startswith("k") for each in step["attributes"]) == 2
+
+
+def large(spans: list[Span]) -> list[Span]:
+    """The same spans in a body that is not read where it arrives."""
+    for span in spans:
+        span.attributes["gen_ai.output.messages"] = "lamp " * 3_000
+    return spans
+
+
+def test_a_large_body_is_counted_limited_and_split_by_project_like_a_small_one(taking: RunningServer) -> None:
+    whole, full = large(a_trace(4)), large(a_trace(32))
+    name = 'evalsi_spans_dropped_total{reason="trace_full"}'
+    before, dropped = taking.metric("evalsi_spans_ingested_total"), taking.metric(name)
+    assert post(taking, body_of(*whole))[::2] == (200, b"")
+    assert partial_success(post(taking, body_of(*full))[2])[0] == 2
+    assert taking.metric("evalsi_spans_ingested_total") == before + 4 + 30
+    assert taking.metric(name) == dropped + 2
+    grown = [partial_success(post(taking, body_of(*large(a_trace(10, whole[0].trace_id))))[2])[0] for _ in range(3)]
+    assert grown == [0, 0, 10]
+    own, others = large(a_trace(4)), large(a_trace(4, resource={"evalsi.project": "tight"}))
+    assert post(taking, body_of(*own, *others))[::2] == (200, b"")
+    assert stored(taking, own[0].trace_id) and not stored(taking, own[0].trace_id, "tight")
+    assert stored(taking, others[0].trace_id, "tight") and not stored(taking, others[0].trace_id)
+
+
+def test_what_a_large_body_says_of_quality_is_heard(taking: RunningServer) -> None:
+    spans = large(a_trace(4))
+    said = {"gen_ai.evaluation.name": "tone", "gen_ai.evaluation.score.value": 0.25}
+    spans[1].events.append(SpanEvent(name="gen_ai.evaluation.result", time_ns=spans[1].end_ns, attributes=said))
+    assert post(taking, body_of(*spans))[::2] == (200, b"")
+    (heard,) = stored(taking, spans[0].trace_id)["feedback"]
+    assert heard["name"] == "tone"
+
+
+def test_a_large_body_that_is_damaged_is_refused_and_stores_nothing(taking: RunningServer) -> None:
+    spans = large(a_trace(4))
+    assert post(taking, body_of(*spans)[:-5])[0] == 400
+    assert stored(taking, spans[0].trace_id) is None
 
 
 def test_a_long_text_is_cut_with_a_mark(taking: RunningServer) -> None:

@@ -5,6 +5,7 @@ that bring parts of one trace wait for each other at its row.
 """
 
 from collections.abc import Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +19,8 @@ from evalsi.infra.store.transactions import Transaction
 from evalsi.ports.trace_store import Appended
 from evalsi.traces.search_words import search_words
 
+_WRITERS = 8
+"""Calls that are written at the same time, each by a connection of its own."""
 _NUMBERS = "?::bigint[]"
 _TEXTS = "?::text[]"
 _TYPES = {
@@ -48,6 +51,15 @@ class PostgresTraceStore(SqlTraceStore):
 
     def __init__(self, database: PostgresDatabase) -> None:
         super().__init__(database)
+        self._writing = ThreadPoolExecutor(_WRITERS, thread_name_prefix="evalsi-traces")
+
+    def close(self) -> None:
+        """Writes what waits."""
+        self._writing.shutdown()
+        super().close()
+
+    def _begin_writing(self, arrived: Arrived) -> "Future[Appended]":
+        return self._writing.submit(self._write_arrivals, arrived)
 
     def _write_arrivals(self, arrived: Arrived) -> Appended:
         told = self._database.write(lambda locked: self._write_call(locked, arrived), alone=False)

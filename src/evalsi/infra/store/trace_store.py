@@ -7,6 +7,7 @@ scores, feedback) is changed with what it repeats; lists are read by index, proj
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any
 
 from evalsi.core.errors import NotFoundError
@@ -59,11 +60,24 @@ class SqlTraceStore(TraceCompleting, TraceSessions, TraceFeedback, TraceErasing)
     @abstractmethod
     def _write_arrivals(self, arrived: Arrived) -> Appended: ...
 
+    @abstractmethod
+    def _begin_writing(self, arrived: Arrived) -> "Future[Appended]": ...
+
     def append(self, project: str, parts: Sequence[TracePart], *, now_ms: int, waiting: Waiting) -> Appended:
         if not parts:
             return Appended(traces=0, spans=0)
         traces = arrivals_of(parts, self._database.compression_level)
         return self._write_arrivals(Arrived(project, traces, now_ms, waiting))
+
+    def begin_append(
+        self, project: str, parts: Sequence[TracePart], *, now_ms: int, waiting: Waiting
+    ) -> "Future[Appended]":
+        if not parts:
+            nothing: Future[Appended] = Future()
+            nothing.set_result(Appended(traces=0, spans=0))
+            return nothing
+        traces = arrivals_of(parts, self._database.compression_level)
+        return self._begin_writing(Arrived(project, traces, now_ms, waiting))
 
     def spans(self, project: str, trace_id: str) -> Sequence[bytes]:
         rows = self._read(FIND_PARTS, (self._key(project), id_bytes(trace_id)))

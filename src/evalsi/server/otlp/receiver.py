@@ -6,7 +6,7 @@ stored and synced; a request that fails can be sent again and changes nothing tw
 
 import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import msgspec
@@ -16,7 +16,7 @@ from evalsi.access.guard import TRAFFIC_PERMISSION, Guard
 from evalsi.access.traffic_project import traffic_project
 from evalsi.core.clock import Clock
 from evalsi.core.errors import EvalsiError, ForbiddenError, InvalidParamsError, NotFoundError
-from evalsi.ports.trace_store import TracePart, TraceStore, Waiting
+from evalsi.ports.trace_store import Appended, TracePart, TraceStore, Waiting
 from evalsi.schema import Feedback
 from evalsi.server.otlp.measures import OtlpMeasures
 from evalsi.server.otlp.rates import Rates
@@ -38,6 +38,7 @@ from evalsi.watch.redaction_rules import RedactionRules
 JSON_WEIGHT = 4
 """Bytes of JSON, and of whatever is read span by span, take about four times their size in memory while they are read."""
 _READERS = 2
+"""Of what takes long: JSON, logs, and whatever is read span by span."""
 _WRITERS = 8
 _SMALL_BYTES = 32 << 10
 """A request of this size is read where it is: handing it to a thread would take longer."""
@@ -77,6 +78,10 @@ class Receiver:
     _reading: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(_READERS, thread_name_prefix="otlp-read"), init=False
     )
+    _reading_quickly: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="otlp-read"), init=False
+    )
+    """One thread: two would only take Python's lock from each other, and 64 MiB take it a quarter of a second."""
     _writing: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(_WRITERS, thread_name_prefix="otlp-write"), init=False
     )
@@ -106,9 +111,16 @@ class Receiver:
         self.rates.spend(caller.principal, _own_project(caller), len(body))
         if not body:
             return Taken()
-        split = await self._split(body, encoding, caller, signal)
+        if len(body) > _SMALL_BYTES and self.weight_of(encoding, signal) == 1:
+            split, begun = await asyncio.get_running_loop().run_in_executor(
+                self._reading_quickly, self._read_and_begin, body, encoding, caller, self._open_project(caller)
+            )
+        else:
+            split, begun = await self._split(body, encoding, caller, signal), []
         self._charge_others(split, len(body), caller)
         rejections = split.rejections
+        for write in begun:
+            await asyncio.wrap_future(write)
         stored = 0
         refusal: EvalsiError | None = None
         for group in split.resources:
@@ -133,6 +145,34 @@ class Receiver:
         self.measures.received(len(body))
         return Taken(rejected=rejections.counts.total(), message=_told(rejections, _NOUNS[signal]))
 
+    def _open_project(self, caller: Caller) -> str:
+        """The project of what names none, where the caller is known to be let in; else empty."""
+        project = _own_project(caller)
+        return project if self.guard.lets_traffic_in(caller, project) else ""
+
+    def _read_and_begin(
+        self, body: bytes, encoding: Encoding, caller: Caller, project: str
+    ) -> "tuple[SplitRequest, list[Future[Appended]]]":
+        """A request that is quick to read. Where all of it is for `project`, it is handed on to be stored at once, since each
+        thread that a request goes through has to wait for Python's lock.
+        """
+        split = self._read(body, encoding, caller)
+        if not project or any(group.judged or group.project not in ("", project) for group in split.resources):
+            return split, []
+        begun: list[Future[Appended]] = []
+        now_ms = round(self.clock.now().timestamp() * 1000)
+        for group in split.resources:
+            parts = self._fitting(project, group.parts, split.rejections)
+            if parts:
+                write = self.store.begin_append(project, parts, now_ms=now_ms, waiting=self.waiting_times)
+                write.add_done_callback(self._count)
+                begun.append(write)
+        return SplitRequest(resources=[], rejections=split.rejections), begun
+
+    def _count(self, write: "Future[Appended]") -> None:
+        if not write.cancelled() and write.exception() is None:
+            self.measures.appended(write.result())
+
     def _charge_others(self, split: SplitRequest, size: int, caller: Caller) -> None:
         """Counts a request at the projects that it names, too: until it is read, nobody knows which. Raises: RateLimitError."""
         named = {group.project for group in split.resources} - {"", _own_project(caller)}
@@ -142,6 +182,7 @@ class Receiver:
 
     def close(self) -> None:
         """Returns when what is being stored is stored."""
+        self._reading_quickly.shutdown(cancel_futures=True)
         self._reading.shutdown(cancel_futures=True)
         self._writing.shutdown(cancel_futures=True)
 

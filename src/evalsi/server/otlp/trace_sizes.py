@@ -4,23 +4,27 @@ Its own module because it is a guess on purpose: it knows the last `REMEMBERED` 
 and a request that is sent again counts again. The limit it keeps is a guard, not a promise.
 """
 
+import threading
+
 REMEMBERED = 50_000
 
 
 class TraceSizes:
-    """Spans by trace, of each project its own: nobody fills a trace of others by knowing its id. Used from the event loop alone."""
+    """Spans by trace, of each project its own: nobody fills a trace of others by knowing its id. Any thread may call."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._young: dict[tuple[str, bytes], int] = {}
         self._old: dict[tuple[str, bytes], int] = {}
 
     def add(self, trace: tuple[str, bytes], spans: int, most: int) -> bool:
         """Counts spans of a trace of a project; False when it would have more than `most`, and then they do not count."""
-        size = self._young.get(trace)
-        if size is None:
-            size = self._old.get(trace, 0)
-            if len(self._young) >= REMEMBERED:
-                self._old, self._young = self._young, {}
-        fits = size + spans <= most
-        self._young[trace] = size + spans if fits else size
-        return fits
+        with self._lock:
+            size = self._young.get(trace)
+            if size is None:
+                size = self._old.get(trace, 0)
+                if len(self._young) >= REMEMBERED:
+                    self._old, self._young = self._young, {}
+            fits = size + spans <= most
+            self._young[trace] = size + spans if fits else size
+            return fits
