@@ -13,7 +13,7 @@ from evalsi.core.errors import UnimplementedError
 from evalsi.schema.method import METHODS, Method
 from evalsi.server.late_service import LateService
 from evalsi.server.served_method import served_methods
-from tests.server.running_server import EXACT, running_server
+from tests.server.running_server import EXACT, running_server, wait_until
 
 _NAMES = {f"{method.service.rpartition('.')[2]}.{method.name}": method for method in METHODS}
 GET, WATCH, CANCEL = _NAMES["RunService.GetRun"], _NAMES["RunService.WatchRun"], _NAMES["RunService.CancelRun"]
@@ -46,6 +46,17 @@ def test_nothing_that_grades_is_loaded_before_a_server_is_ready(tmp_path: Path) 
         status, answer = server.post("/v1alpha1/evaluate", EXACT)
         assert status == 200, answer
         assert server.get("/v1alpha1/runs")[0] == 200
+
+
+def test_pages_are_loaded_though_nobody_has_asked_for_one(tmp_path: Path) -> None:
+    with running_server(tmp_path, environment={"PYTHONPROFILEIMPORTTIME": "1"}) as server:
+
+        def is_loaded() -> bool:
+            return any(line.get("text", "").rstrip().endswith("evalsi.server.pages.pages") for line in server.lines)
+
+        assert not is_loaded()
+        assert wait_until(is_loaded, 60)
+        assert server.request("GET", "/ui/runs", None, {})[0] == 200
 
 
 def test_calls_that_come_at_the_same_moment_share_one_service() -> None:

@@ -46,6 +46,8 @@ OTLP_STOP_S = 0.5
 """Seconds that requests on ports of OTLP's own have: senders keep what was not answered, and send it again."""
 LATE_S = 0.1
 """Seconds from ready until services that nobody has called yet are loaded: who waits for the server is told first."""
+PAGES_S = 2.0
+"""Seconds from then until the pages are, if nobody has asked for one: workers start meanwhile, and programs call."""
 _CERTIFICATES_S = 10.0
 """Seconds between two looks at whether the certificates have changed."""
 
@@ -113,7 +115,7 @@ async def serving(
         stopping = asyncio.Event()
         readiness = Readiness(missing=lambda: "the server is stopping" if stopping.is_set() else extras.missing())
         alone = is_on_this_machine(f"{plan.host}:{plan.port}") and not access.authenticator.enabled
-        pages: dict[str, App] = {"/ui/": PagesWhenAsked(door, served)} if plan.shows_pages else {}
+        pages = PagesWhenAsked(door, served) if plan.shows_pages else None
         otlp = extras.otlp
         application = Application(
             door=door,
@@ -122,7 +124,7 @@ async def serving(
             pages=OwnPages(alone),
             shows_metrics=plan.shows_metrics,
             most_bytes=plan.most_bytes,
-            mounts={**pages, **extras.mounts},
+            mounts={**({} if pages is None else {"/ui/": pages}), **extras.mounts},
             posts={} if otlp is None else dict.fromkeys(SIGNALS, OtlpRoute(door, otlp.receiver)),
         )
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evalsi-")))
@@ -149,7 +151,7 @@ async def serving(
         loop = asyncio.get_running_loop()
         beside = [
             loop.create_task(_watch(plan.certificates, tls, journal)),
-            loop.create_task(_load([each for each in services if isinstance(each, LateService)], journal)),
+            loop.create_task(_load([each for each in services if isinstance(each, LateService)], pages, journal)),
         ]
         pages_at = f"{'http' if tls is None else 'https'}://{f'[{host}]' if ':' in host else host}:{number}/ui/"
         journal.note(
@@ -205,7 +207,7 @@ async def _watch(certificates: Certificates | None, tls: ssl.SSLContext | None, 
             journal.note("error", "certificates", state="left as they were", reason=str(error))
 
 
-async def _load(services: Sequence[LateService], journal: Journal) -> None:
+async def _load(services: Sequence[LateService], pages: PagesWhenAsked | None, journal: Journal) -> None:
     """Loads what is served and was not called yet, so that its first caller need not wait for that."""
     await asyncio.sleep(LATE_S)
     for service in services:
@@ -213,6 +215,9 @@ async def _load(services: Sequence[LateService], journal: Journal) -> None:
             await asyncio.to_thread(service.load)
         except Exception as error:
             journal.crash(error, service=service.service)
+    if pages is not None:
+        await asyncio.sleep(PAGES_S)
+        await asyncio.to_thread(pages.load)
 
 
 async def serve_until_told(

@@ -50,6 +50,13 @@ def rendered(visit: Visit, page: Page) -> bytes:
     return _environment().get_template(page.template).render(**values).encode()
 
 
+def compile_templates() -> None:
+    """Compiles all, so that no page has to wait for that."""
+    environment = _environment()
+    for name in environment.list_templates(extensions=["jinja"]):
+        environment.get_template(name)
+
+
 @cache
 def _environment() -> Environment:
     loader = ChoiceLoader(
