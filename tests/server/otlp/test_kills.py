@@ -24,6 +24,7 @@ KILLS = repeats(5, 100)
 KILLS_WITH_POSTGRESQL = repeats(3, 100)
 SENDERS = 3
 SPANS = 3
+LONG = "lamp " * 8_000
 
 
 class Sender(threading.Thread):
@@ -39,6 +40,8 @@ class Sender(threading.Thread):
     def run(self) -> None:
         while not self.told_to_stop:
             spans = a_trace(SPANS)
+            if len(self.acknowledged) % 2:  # what is not read where it arrives
+                spans[-1].attributes["gen_ai.output.messages"] = LONG
             body = body_of(*spans)
             tries = 0
             while not self._is_taken(body):
