@@ -278,6 +278,16 @@ def test_feedback_that_comes_days_later_makes_a_policy_take_the_trace(traffic: T
     assert stats(traffic, "all").traces_evaluated == 2
 
 
+def test_feedback_by_a_key_that_comes_before_the_trace_makes_a_policy_take_it(traffic: Traffic) -> None:
+    traffic.apply(policy_of(sampling={"rate": 0.0, "always": ["negative_feedback"]}, stages=QUICK))
+    said = Feedback(id="f1", key="request-1", name="thumbs", passed=False)
+    traffic.traces.add_feedback("default", [said], now_ms=traffic.tools.now_ms, reconsider=True)
+    traffic.arrive(spans_of(1, attributes={"evalsi.key": "request-1"}), spans_of(2))
+    complete(traffic)
+    assert set(results(traffic, 1)) == {"pii-leak", "words"}
+    assert results(traffic, 2) == {}
+
+
 def test_removing_traces_takes_what_policies_keep_of_them(traffic: Traffic) -> None:
     traffic.apply(policy_of(stages=QUICK))
     traffic.arrive(spans_of(1, session="s1"), spans_of(2, session="s1"), spans_of(3))

@@ -95,6 +95,7 @@ ACTIONS: dict[str, Action] = {
     "TraceService.GetTrace": _named(resource="trace_id"),
     "TraceService.GetSession": _named(resource="session_id"),
     "TraceService.ListScores": _VISIBLE,
+    "TraceService.ListFeedback": _named(resource="trace_id"),
     "TraceService.DeleteTraces": _named(resource="user_id"),
     "TraceService.SubmitFeedback": Action(scope=Scope.NAMED, leaves_nothing=True),
     "MonitorService.ApplyPolicy": _named("policy.project", resource="policy.name"),

@@ -157,6 +157,10 @@ class AsyncCalls:
         """Lists scores of traces, those of the newest trace first."""
         return await self._connection.call(_METHODS["TraceService/ListScores"], request, schema.ListScoresResponse, idempotency_key=idempotency_key)
 
+    async def list_feedback(self, request: schema.ListFeedbackRequest, *, idempotency_key: str = "") -> schema.ListFeedbackResponse:
+        """Lists what was said about a trace or a session, the newest first."""
+        return await self._connection.call(_METHODS["TraceService/ListFeedback"], request, schema.ListFeedbackResponse, idempotency_key=idempotency_key)
+
     async def delete_traces(self, request: schema.DeleteTracesRequest, *, idempotency_key: str = "") -> schema.DeleteTracesResponse:
         """Removes traces for good, with their scores and feedback: those named, or all of a session or user."""
         return await self._connection.call(_METHODS["TraceService/DeleteTraces"], request, schema.DeleteTracesResponse, idempotency_key=idempotency_key)
@@ -449,6 +453,10 @@ class Calls:
     def list_scores(self, request: schema.ListScoresRequest, *, idempotency_key: str = "") -> schema.ListScoresResponse:
         """Lists scores of traces, those of the newest trace first."""
         return self._wait(self._calls.list_scores(request, idempotency_key=idempotency_key))
+
+    def list_feedback(self, request: schema.ListFeedbackRequest, *, idempotency_key: str = "") -> schema.ListFeedbackResponse:
+        """Lists what was said about a trace or a session, the newest first."""
+        return self._wait(self._calls.list_feedback(request, idempotency_key=idempotency_key))
 
     def delete_traces(self, request: schema.DeleteTracesRequest, *, idempotency_key: str = "") -> schema.DeleteTracesResponse:
         """Removes traces for good, with their scores and feedback: those named, or all of a session or user."""

@@ -9,8 +9,10 @@ from evalsi.client.otlp_sending import send_spans
 from evalsi.client.server_address import ServerAddress
 from evalsi.schema import (
     DeleteTracesRequest,
+    Feedback,
     GetTraceRequest,
     GetTraceResponse,
+    ListFeedbackRequest,
     ListTracesRequest,
     TraceFilter,
     TraceSummary,
@@ -44,6 +46,26 @@ class ServerTraces:
 
     def get(self, trace_id: str) -> GetTraceResponse:
         return self._client.get_trace(GetTraceRequest(project=self._server.project, trace_id=trace_id))
+
+    def feedback(self, *, trace_id: str = "", session_id: str = "", limit: int | None = None) -> Iterator[Feedback]:
+        token = ""
+        left = limit
+        while left is None or left > 0:
+            size = PAGE if left is None else min(left, PAGE)
+            page = self._client.list_feedback(
+                ListFeedbackRequest(
+                    project=self._server.project,
+                    trace_id=trace_id,
+                    session_id=session_id,
+                    page_size=size,
+                    page_token=token,
+                )
+            )
+            yield from page.feedback
+            token = page.next_page_token
+            if not token:
+                return
+            left = None if left is None else left - size
 
     def spans(self, trace_id: str) -> Sequence[Span]:
         record = self.get(trace_id).record

@@ -7,7 +7,7 @@ written once, against this, and prints the same for both.
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from evalsi.schema import DeleteTracesRequest, GetTraceResponse, TraceFilter, TraceSummary
+from evalsi.schema import DeleteTracesRequest, Feedback, GetTraceResponse, TraceFilter, TraceSummary
 from evalsi.traces.span import Span
 
 
@@ -23,6 +23,10 @@ class TraceLibrary(Protocol):
 
     def get(self, trace_id: str) -> GetTraceResponse:
         """By its id, or the unique begin of one."""
+        ...
+
+    def feedback(self, *, trace_id: str = "", session_id: str = "", limit: int | None = None) -> Iterator[Feedback]:
+        """What was said about a trace, by its id or the unique begin of one, or about a session; the newest first."""
         ...
 
     def spans(self, trace_id: str) -> Sequence[Span]:

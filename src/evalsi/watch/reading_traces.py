@@ -10,7 +10,7 @@ import msgspec
 from evalsi.core.errors import UsageError
 from evalsi.ports.failure_store import FailureSource, FailureStore
 from evalsi.ports.policy_store import SESSION_PREFIX
-from evalsi.ports.trace_store import TraceStore
+from evalsi.ports.trace_store import FeedbackPage, TraceStore
 from evalsi.schema import DeleteTracesRequest, GetTraceResponse, TraceFilter, TraceSummary
 from evalsi.traces import Tracing
 from evalsi.traces.record_of_trace import record_of_trace
@@ -18,6 +18,8 @@ from evalsi.traces.stored_spans import spans_of_bodies
 
 Forget = Callable[[str, Sequence[str]], object]
 """Removes what is kept of single traces and sessions beside them: (project, subjects as in `ports.policy_store`)."""
+FEEDBACK_SHOWN = 50
+"""Of what was said about a trace or a session, the newest that are shown with it."""
 _AT_ONCE = 500
 
 
@@ -33,12 +35,35 @@ def read_trace(store: TraceStore, tracing: Tracing, project: str, trace_id: str)
     if len(name) != 32:
         name = store.full_id(project, name)
     spans = spans_of_bodies(store.spans(project, name))
+    said = store.feedback(project, trace_id=name, size=FEEDBACK_SHOWN)
     return GetTraceResponse(
         record=record_of_trace(spans, tracing) if spans else None,
         policies=list(store.results(project, name)),
         summary=store.summary(project, name),
-        feedback=list(store.feedback(project, trace_id=name)),
+        feedback=list(said.feedback),
+        feedback_total=said.total,
+        feedback_page_token=said.next_token,
     )
+
+
+def list_feedback(
+    store: TraceStore, project: str, *, trace_id: str = "", session_id: str = "", size: int, token: str = ""
+) -> FeedbackPage:
+    """What was said about a trace or a session, the newest first.
+
+    Args:
+        trace_id: Its id, or the unique begin of one.
+
+    Raises:
+        UsageError: not exactly one of the two is named, or the token is none of this list.
+        NotFoundError: there is no such trace, or several ids begin so.
+    """
+    if bool(trace_id) == bool(session_id):
+        raise UsageError("feedback is listed of one trace or of one session", hint="give one of trace_id, session_id")
+    name = trace_id.lower()
+    if name:
+        name = store.summary(project, name if len(name) == 32 else store.full_id(project, name)).trace_id
+    return store.feedback(project, trace_id=name, session_id=session_id, size=size, token=token)
 
 
 def delete_traces(

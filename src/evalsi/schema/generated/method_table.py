@@ -39,6 +39,7 @@ METHODS: tuple[tuple[str, str, str, str, str, bool, bool, bool, str, str, str, s
     ("evalsi.v1alpha1.TraceService", "GetTrace", "get_trace", "GetTraceRequest", "GetTraceResponse", False, False, True, "GET", "/v1alpha1/traces/{trace_id}", "", "", "", "", "traces.read"),
     ("evalsi.v1alpha1.TraceService", "GetSession", "get_session", "GetSessionRequest", "GetSessionResponse", False, False, True, "GET", "/v1alpha1/sessions/{session_id}", "", "", "", "", "traces.read"),
     ("evalsi.v1alpha1.TraceService", "ListScores", "list_scores", "ListScoresRequest", "ListScoresResponse", False, False, True, "GET", "/v1alpha1/scores", "", "", "", "/v1alpha1/traces/{trace_id}/scores", "traces.read"),
+    ("evalsi.v1alpha1.TraceService", "ListFeedback", "list_feedback", "ListFeedbackRequest", "ListFeedbackResponse", False, False, True, "GET", "/v1alpha1/feedback", "", "", "", "/v1alpha1/traces/{trace_id}/feedback", "traces.read"),
     ("evalsi.v1alpha1.TraceService", "DeleteTraces", "delete_traces", "DeleteTracesRequest", "DeleteTracesResponse", False, False, False, "POST", "/v1alpha1/traces:delete", "*", "", "", "", "traces.delete"),
     ("evalsi.v1alpha1.TraceService", "SubmitFeedback", "submit_feedback", "SubmitFeedbackRequest", "SubmitFeedbackResponse", False, False, False, "POST", "/v1alpha1/feedback", "*", "", "", "", "traces.write"),
     ("evalsi.v1alpha1.FailureService", "CaptureFailure", "capture_failure", "CaptureFailureRequest", "CaptureFailureResponse", False, False, False, "POST", "/v1alpha1/failures", "*", "", "", "", "failures.write"),

@@ -156,6 +156,8 @@ from evalsi.schema import (
     ListFailureEventsResponse,
     ListFailuresRequest,
     ListFailuresResponse,
+    ListFeedbackRequest,
+    ListFeedbackResponse,
     ListPermissionsRequest,
     ListPermissionsResponse,
     ListPoliciesRequest,
@@ -2386,6 +2388,8 @@ def read_GetTraceResponse(w):
         policies=[read_PolicyResults(x) for x in w.policies],
         summary=read_TraceSummary(w.summary) if w.HasField("summary") else None,
         feedback=[read_Feedback(x) for x in w.feedback],
+        feedback_total=w.feedback_total,
+        feedback_page_token=w.feedback_page_token,
     )
 
 
@@ -2404,6 +2408,8 @@ def read_GetSessionResponse(w):
         policies=[read_PolicyResults(x) for x in w.policies],
         feedback=[read_Feedback(x) for x in w.feedback],
         next_page_token=w.next_page_token,
+        feedback_total=w.feedback_total,
+        feedback_page_token=w.feedback_page_token,
     )
 
 
@@ -2432,6 +2438,24 @@ def read_ListScoresResponse(w):
     return ListScoresResponse(
         traces=[read_TraceScores(x) for x in w.traces],
         next_page_token=w.next_page_token,
+    )
+
+
+def read_ListFeedbackRequest(w):
+    return ListFeedbackRequest(
+        project=w.project,
+        trace_id=w.trace_id,
+        session_id=w.session_id,
+        page_size=w.page_size,
+        page_token=w.page_token,
+    )
+
+
+def read_ListFeedbackResponse(w):
+    return ListFeedbackResponse(
+        feedback=[read_Feedback(x) for x in w.feedback],
+        next_page_token=w.next_page_token,
+        total=w.total,
     )
 
 
@@ -3511,6 +3535,8 @@ READS: dict[str, Callable[[Any], Any]] = {
     "ListFailureEventsResponse": read_ListFailureEventsResponse,
     "ListFailuresRequest": read_ListFailuresRequest,
     "ListFailuresResponse": read_ListFailuresResponse,
+    "ListFeedbackRequest": read_ListFeedbackRequest,
+    "ListFeedbackResponse": read_ListFeedbackResponse,
     "ListPermissionsRequest": read_ListPermissionsRequest,
     "ListPermissionsResponse": read_ListPermissionsResponse,
     "ListPoliciesRequest": read_ListPoliciesRequest,
