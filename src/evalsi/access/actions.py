@@ -93,6 +93,7 @@ ACTIONS: dict[str, Action] = {
     "TraceService.CountTraces": _VISIBLE,
     "TraceService.WatchTraces": _VISIBLE,
     "TraceService.GetTrace": _named(resource="trace_id"),
+    "TraceService.ExportTrace": _named(resource="trace_id"),
     "TraceService.GetSession": _named(resource="session_id"),
     "TraceService.ListScores": _VISIBLE,
     "TraceService.ListFeedback": _named(resource="trace_id"),

@@ -149,6 +149,12 @@ class AsyncCalls:
         """Gives a trace as a record with its trajectory, and what policies found in it."""
         return await self._connection.call(_METHODS["TraceService/GetTrace"], request, schema.GetTraceResponse, idempotency_key=idempotency_key)
 
+    def export_trace(self, request: schema.ExportTraceRequest) -> AsyncGenerator[bytes]:
+        """Gives a trace as it was sent: its spans with their resources, scopes and events, as a request of OTLP in protobuf.
+        What is damaged is left out.
+        """
+        return self._connection.download(_METHODS["TraceService/ExportTrace"], request)
+
     async def get_session(self, request: schema.GetSessionRequest, *, idempotency_key: str = "") -> schema.GetSessionResponse:
         """Gives the traces of a session in order of time, with what policies found in the session as a whole."""
         return await self._connection.call(_METHODS["TraceService/GetSession"], request, schema.GetSessionResponse, idempotency_key=idempotency_key)
@@ -445,6 +451,12 @@ class Calls:
     def get_trace(self, request: schema.GetTraceRequest, *, idempotency_key: str = "") -> schema.GetTraceResponse:
         """Gives a trace as a record with its trajectory, and what policies found in it."""
         return self._wait(self._calls.get_trace(request, idempotency_key=idempotency_key))
+
+    def export_trace(self, request: schema.ExportTraceRequest) -> Generator[bytes]:
+        """Gives a trace as it was sent: its spans with their resources, scopes and events, as a request of OTLP in protobuf.
+        What is damaged is left out.
+        """
+        return self._each(self._calls.export_trace(request))
 
     def get_session(self, request: schema.GetSessionRequest, *, idempotency_key: str = "") -> schema.GetSessionResponse:
         """Gives the traces of a session in order of time, with what policies found in the session as a whole."""

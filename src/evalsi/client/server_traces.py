@@ -9,6 +9,7 @@ from evalsi.client.otlp_sending import send_spans
 from evalsi.client.server_address import ServerAddress
 from evalsi.schema import (
     DeleteTracesRequest,
+    ExportTraceRequest,
     Feedback,
     GetTraceRequest,
     GetTraceResponse,
@@ -19,7 +20,7 @@ from evalsi.schema import (
     WatchTracesRequest,
 )
 from evalsi.traces import Span
-from evalsi.traces.spans_of_trajectory import raw_spans_of
+from evalsi.traces.stored_spans import spans_of_bodies
 
 PAGE = 500
 
@@ -68,8 +69,8 @@ class ServerTraces:
             left = None if left is None else left - size
 
     def spans(self, trace_id: str) -> Sequence[Span]:
-        record = self.get(trace_id).record
-        return raw_spans_of(record) if record is not None else []
+        request = ExportTraceRequest(project=self._server.project, trace_id=trace_id)
+        return spans_of_bodies([b"".join(self._client.export_trace(request))])
 
     def follow(self, choice: TraceFilter, *, interval_s: float) -> Iterator[TraceSummary]:
         """As the server tells it; `interval_s` is the server's own."""

@@ -30,9 +30,7 @@ class TraceLibrary(Protocol):
         ...
 
     def spans(self, trace_id: str) -> Sequence[Span]:
-        """What it was made of, by its id or the unique begin of one; of a server, as far as its steps hold it: without
-        their resources and events.
-        """
+        """What it was made of, by its id or the unique begin of one: as it was sent, with resources and events."""
         ...
 
     def follow(self, choice: TraceFilter, *, interval_s: float) -> Iterator[TraceSummary]:

@@ -1413,6 +1413,13 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
         ("feedback_total", "feedbackTotal", "int64", "plain", "", "", False),
         ("feedback_page_token", "feedbackPageToken", "string", "plain", "", "", False),
     ),
+    "ExportTraceRequest": (
+        ("trace_id", "traceId", "string", "plain", "", "", False),
+        ("project", "project", "string", "plain", "", "", False),
+    ),
+    "ExportTraceResponse": (
+        ("chunk", "chunk", "bytes", "plain", "", "", False),
+    ),
     "GetSessionRequest": (
         ("session_id", "sessionId", "string", "plain", "", "", False),
         ("project", "project", "string", "plain", "", "", False),

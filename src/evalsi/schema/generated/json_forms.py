@@ -102,6 +102,8 @@ if TYPE_CHECKING:
         ExportFailuresResponse,
         ExportRunRequest,
         ExportRunResponse,
+        ExportTraceRequest,
+        ExportTraceResponse,
         ExternalHarness,
         FailureCase,
         FailureEvent,
@@ -6151,6 +6153,37 @@ def file_GetTraceResponse(m: GetTraceResponse) -> dict[str, Any]:
     return d
 
 
+def rest_ExportTraceRequest(m: ExportTraceRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "traceId": m.trace_id,
+        "project": m.project,
+    }
+    return d
+
+
+def file_ExportTraceRequest(m: ExportTraceRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.trace_id:
+        d["trace_id"] = m.trace_id
+    if m.project:
+        d["project"] = m.project
+    return d
+
+
+def rest_ExportTraceResponse(m: ExportTraceResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "chunk": b64encode(m.chunk).decode("ascii"),
+    }
+    return d
+
+
+def file_ExportTraceResponse(m: ExportTraceResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.chunk:
+        d["chunk"] = b64encode(m.chunk).decode("ascii")
+    return d
+
+
 def rest_GetSessionRequest(m: GetSessionRequest) -> dict[str, Any]:
     d: dict[str, Any] = {
         "sessionId": m.session_id,
@@ -9068,6 +9101,8 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ExportFailuresResponse": rest_ExportFailuresResponse,
     "ExportRunRequest": rest_ExportRunRequest,
     "ExportRunResponse": rest_ExportRunResponse,
+    "ExportTraceRequest": rest_ExportTraceRequest,
+    "ExportTraceResponse": rest_ExportTraceResponse,
     "ExternalHarness": rest_ExternalHarness,
     "FailureCase": rest_FailureCase,
     "FailureEvent": rest_FailureEvent,
@@ -9386,6 +9421,8 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ExportFailuresResponse": file_ExportFailuresResponse,
     "ExportRunRequest": file_ExportRunRequest,
     "ExportRunResponse": file_ExportRunResponse,
+    "ExportTraceRequest": file_ExportTraceRequest,
+    "ExportTraceResponse": file_ExportTraceResponse,
     "ExternalHarness": file_ExternalHarness,
     "FailureCase": file_FailureCase,
     "FailureEvent": file_FailureEvent,

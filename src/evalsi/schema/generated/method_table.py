@@ -37,6 +37,7 @@ METHODS: tuple[tuple[str, str, str, str, str, bool, bool, bool, str, str, str, s
     ("evalsi.v1alpha1.TraceService", "CountTraces", "count_traces", "CountTracesRequest", "CountTracesResponse", False, False, True, "GET", "/v1alpha1/traces:count", "", "", "", "", "traces.read"),
     ("evalsi.v1alpha1.TraceService", "WatchTraces", "watch_traces", "WatchTracesRequest", "WatchTracesResponse", False, True, True, "GET", "/v1alpha1/traces:watch", "", "", "", "", "traces.read"),
     ("evalsi.v1alpha1.TraceService", "GetTrace", "get_trace", "GetTraceRequest", "GetTraceResponse", False, False, True, "GET", "/v1alpha1/traces/{trace_id}", "", "", "", "", "traces.read"),
+    ("evalsi.v1alpha1.TraceService", "ExportTrace", "export_trace", "ExportTraceRequest", "ExportTraceResponse", False, True, True, "GET", "/v1alpha1/traces/{trace_id}:export", "", "chunk", "application/x-protobuf", "", "traces.read"),
     ("evalsi.v1alpha1.TraceService", "GetSession", "get_session", "GetSessionRequest", "GetSessionResponse", False, False, True, "GET", "/v1alpha1/sessions/{session_id}", "", "", "", "", "traces.read"),
     ("evalsi.v1alpha1.TraceService", "ListScores", "list_scores", "ListScoresRequest", "ListScoresResponse", False, False, True, "GET", "/v1alpha1/scores", "", "", "", "/v1alpha1/traces/{trace_id}/scores", "traces.read"),
     ("evalsi.v1alpha1.TraceService", "ListFeedback", "list_feedback", "ListFeedbackRequest", "ListFeedbackResponse", False, False, True, "GET", "/v1alpha1/feedback", "", "", "", "/v1alpha1/traces/{trace_id}/feedback", "traces.read"),

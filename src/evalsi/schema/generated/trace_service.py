@@ -14,6 +14,8 @@ __all__ = [
     "CountTracesResponse",
     "DeleteTracesRequest",
     "DeleteTracesResponse",
+    "ExportTraceRequest",
+    "ExportTraceResponse",
     "Feedback",
     "GetSessionRequest",
     "GetSessionResponse",
@@ -243,6 +245,22 @@ class GetTraceResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     """How much was said about it in all."""
     feedback_page_token: str = ""
     """Where ListFeedback goes on after what is here; empty when that is all."""
+
+
+class ExportTraceRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """Which trace."""
+
+    trace_id: str = ""
+    """OpenTelemetry trace identifier in lower-case hexadecimal, or the begin of one."""
+    project: str = ""
+    """Project; empty for the default one."""
+
+
+class ExportTraceResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """A piece of a trace as OTLP."""
+
+    chunk: bytes = b""
+    """The next piece of an ExportTraceServiceRequest. Each piece is one too."""
 
 
 class GetSessionRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

@@ -98,6 +98,8 @@ from evalsi.schema import (
     ExportFailuresResponse,
     ExportRunRequest,
     ExportRunResponse,
+    ExportTraceRequest,
+    ExportTraceResponse,
     ExternalHarness,
     FailureCase,
     FailureEvent,
@@ -2393,6 +2395,19 @@ def read_GetTraceResponse(w):
     )
 
 
+def read_ExportTraceRequest(w):
+    return ExportTraceRequest(
+        trace_id=w.trace_id,
+        project=w.project,
+    )
+
+
+def read_ExportTraceResponse(w):
+    return ExportTraceResponse(
+        chunk=w.chunk,
+    )
+
+
 def read_GetSessionRequest(w):
     return GetSessionRequest(
         session_id=w.session_id,
@@ -3482,6 +3497,8 @@ READS: dict[str, Callable[[Any], Any]] = {
     "ExportFailuresResponse": read_ExportFailuresResponse,
     "ExportRunRequest": read_ExportRunRequest,
     "ExportRunResponse": read_ExportRunResponse,
+    "ExportTraceRequest": read_ExportTraceRequest,
+    "ExportTraceResponse": read_ExportTraceResponse,
     "ExternalHarness": read_ExternalHarness,
     "FailureCase": read_FailureCase,
     "FailureEvent": read_FailureEvent,

@@ -3922,6 +3922,21 @@ def fill_GetTraceResponse(s, w):
         w.feedback_page_token = v
 
 
+def fill_ExportTraceRequest(s, w):
+    v = s.trace_id
+    if v:
+        w.trace_id = v
+    v = s.project
+    if v:
+        w.project = v
+
+
+def fill_ExportTraceResponse(s, w):
+    v = s.chunk
+    if v:
+        w.chunk = v
+
+
 def fill_GetSessionRequest(s, w):
     v = s.session_id
     if v:
@@ -5859,6 +5874,8 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "ExportFailuresResponse": fill_ExportFailuresResponse,
     "ExportRunRequest": fill_ExportRunRequest,
     "ExportRunResponse": fill_ExportRunResponse,
+    "ExportTraceRequest": fill_ExportTraceRequest,
+    "ExportTraceResponse": fill_ExportTraceResponse,
     "ExternalHarness": fill_ExternalHarness,
     "FailureCase": fill_FailureCase,
     "FailureEvent": fill_FailureEvent,
@@ -6175,6 +6192,8 @@ FULL_NAMES = {
     "ExportFailuresResponse": "evalsi.v1alpha1.ExportFailuresResponse",
     "ExportRunRequest": "evalsi.v1alpha1.ExportRunRequest",
     "ExportRunResponse": "evalsi.v1alpha1.ExportRunResponse",
+    "ExportTraceRequest": "evalsi.v1alpha1.ExportTraceRequest",
+    "ExportTraceResponse": "evalsi.v1alpha1.ExportTraceResponse",
     "ExternalHarness": "evalsi.v1alpha1.ExternalHarness",
     "FailureCase": "evalsi.v1alpha1.FailureCase",
     "FailureEvent": "evalsi.v1alpha1.FailureEvent",

@@ -20,6 +20,8 @@ from evalsi.schema import (
     CountTracesResponse,
     DeleteTracesRequest,
     DeleteTracesResponse,
+    ExportTraceRequest,
+    ExportTraceResponse,
     GetSessionRequest,
     GetSessionResponse,
     GetTraceRequest,
@@ -42,7 +44,7 @@ from evalsi.server.services.run_service import page_size
 from evalsi.traces import Tracing
 from evalsi.traces.trace_choice import label_condition
 from evalsi.watch.feedback import accepted_feedback
-from evalsi.watch.reading_traces import FEEDBACK_SHOWN, Forget, delete_traces, list_feedback, read_trace
+from evalsi.watch.reading_traces import FEEDBACK_SHOWN, Forget, delete_traces, list_feedback, read_trace, sound_bodies
 
 WATCH_INTERVAL_S = 0.5
 _AT_ONCE = 500
@@ -105,6 +107,12 @@ class TraceService:
         del caller
         project = request.project or DEFAULT_PROJECT
         return await asyncio.to_thread(read_trace, self.store, self.tracing, project, request.trace_id)
+
+    async def export_trace(self, request: ExportTraceRequest, caller: Caller) -> AsyncIterator[ExportTraceResponse]:
+        del caller
+        bodies = await asyncio.to_thread(sound_bodies, self.store, request.project or DEFAULT_PROJECT, request.trace_id)
+        for body in bodies:
+            yield ExportTraceResponse(chunk=body)
 
     async def get_session(self, request: GetSessionRequest, caller: Caller) -> GetSessionResponse:
         del caller
