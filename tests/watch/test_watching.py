@@ -211,6 +211,34 @@ def test_figures_are_split_by_version_and_label(traffic: Traffic) -> None:
     assert figures(traffic, by="model") == {}
 
 
+def test_of_many_values_that_figures_are_split_by_the_largest_and_the_latest_are_shown_and_the_number_of_all(
+    traffic: Traffic,
+) -> None:
+    traffic.apply(policy_of(stages=QUICK))
+
+    def arrive(numbers: range, repeat: int = 1, begun_s: float = 0) -> None:
+        every = [
+            spans_of(10_000 * again + number, begun_s=begun_s, attributes={"evalsi.label.request": f"r{number:03}"})
+            for again in range(repeat)
+            for number in numbers
+        ]
+        traffic.arrive(*every)
+        complete(traffic)
+
+    arrive(range(100, 350))
+    arrive(range(340, 350), repeat=2)
+    traffic.clock.turn(120)
+    arrive(range(350, 360), begun_s=120)
+    found = stats(traffic, by="label.request")
+    (said,) = found.warnings
+    shown = {window.group for window in found.metrics}
+    assert shown == {window.group for window in found.series}
+    assert f"{len(shown)} of 260 values of label.request are shown" in said
+    assert len(shown) <= 200
+    assert {f"r{number}" for number in range(340, 360)} <= shown
+    assert not stats(traffic, by="version").warnings
+
+
 def test_steps_are_graded_one_by_one(traffic: Traffic) -> None:
     traffic.apply(policy_of(scope="span", stages=[{"evaluators": [{"ref": "latency"}]}]))
     traffic.arrive(spans_of(1, tools=("lookup", "refund")))
