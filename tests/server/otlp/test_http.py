@@ -8,6 +8,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+import grpc
 import msgspec
 import pytest
 import zstandard
@@ -186,6 +187,19 @@ def test_a_project_has_its_own_size_of_requests(dividing: RunningServer, packing
     # What a project may have more is known too late for one that the request names.
     assert sent(sized(190_000, "large"))[0] == 200
     assert sent(sized(210_000, "large"))[0] == 413
+
+
+@pytest.mark.parametrize(("size_bytes", "project", "said"), [(210_000, "", "200,000"), (70_000, "small", "60,000")])
+def test_the_size_of_a_project_holds_over_grpc_too(
+    dividing: RunningServer, size_bytes: int, project: str, said: str
+) -> None:
+    with grpc.insecure_channel(f"127.0.0.1:{dividing.port}") as channel:
+        export: Any = channel.unary_unary("/opentelemetry.proto.collector.trace.v1.TraceService/Export")
+        export(sized(size_bytes - 20_000, project), timeout=20)
+        with pytest.raises(grpc.RpcError) as refused:
+            export(sized(size_bytes, project), timeout=20)
+    answer: Any = refused.value
+    assert f"{said} bytes that are taken" in answer.details()
 
 
 def test_what_is_too_large_for_a_project_that_a_request_names_is_not_stored_in_part(dividing: RunningServer) -> None:
