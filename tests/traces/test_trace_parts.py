@@ -164,6 +164,7 @@ def test_the_same_request_gives_the_same_parts() -> None:
 def test_what_is_over_a_limit_is_rejected_with_its_reason() -> None:
     many = [span(number, end_ns=number) for number in range(1, 8)]
     assert split(many, PartLimits(most_spans=5)).rejections.counts == {"request_full": 2}
+    assert split(many, PartLimits(most_spans=5, oldest_ns=4)).rejections.counts == {"too_old": 3, "request_full": 2}
     assert split(many, PartLimits(most_spans_of_trace=5)).rejections.counts == {"trace_full": 2}
     assert split(many, PartLimits(oldest_ns=4)).rejections.counts == {"too_old": 3}
 

@@ -39,7 +39,7 @@ class PartLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How much is taken; the rest is rejected or cut."""
 
     most_spans: int = 65_536
-    """Of one request, for one project."""
+    """Of one request, for one project, those counted that are rejected for something else."""
     most_spans_of_trace: int = 10_000
     """Of one trace, in one request."""
     most_attributes: int = 1_000
@@ -155,9 +155,9 @@ class _Split:
         self._judged: dict[str, list[Feedback]] = {}
         self._services: dict[int, tuple[str, dict[str, str]]] = {}
         self._resources = 0
-        self._taken = Counter[str]()
+        self._seen = Counter[str]()
         """Spans, by project."""
-        self._taken_in_all = 0
+        self._seen_in_all = 0
         self._opinions = 0
         self._rejections = Rejections()
 
@@ -183,10 +183,9 @@ class _Split:
         read = otlp_messages().Span.FromString
         scope_number = len(self._origins) - 1
         most_of_trace, oldest_ns = self._limits.most_spans_of_trace, self._limits.oldest_ns
-        taken = 0
         room, most = self._room(project)
         for place, raw in enumerate(spans):
-            if taken >= room:
+            if place >= room:
                 self._rejections.add("request_full", f"a request has at most {most:,} spans", len(spans) - place)
                 break
             try:
@@ -218,7 +217,6 @@ class _Split:
             elif trace.scope_number != scope_number:
                 trace.before.append((trace.scope_number, trace.spans))
                 trace.scope_number, trace.spans = scope_number, []
-            taken += 1
             trace.spans.append(raw if len(raw) <= _SMALL_SPAN_BYTES else self._cut(span, raw))
             trace.span_ids.append(span_id)
             if span.events:
@@ -231,16 +229,17 @@ class _Split:
             trace.failed_spans += failed
             if not parent or parent in (span_id, _NO_SPAN):
                 self._add_root(trace, span, failed=failed)
-        self._taken[project] += taken
-        self._taken_in_all += taken
+        seen = max(0, min(len(spans), room))
+        self._seen[project] += seen
+        self._seen_in_all += seen
 
     def _room(self, project: str) -> tuple[int, int]:
-        """How many more spans of a project are taken, and the limit that says so: the project's own, or that of the whole
+        """How many more spans of a project are read, and the limit that says so: the project's own, or that of the whole
         request, which is the largest one of a project that it names so far.
         """
         own = self._limits.most_spans
         self._most_spans = max(self._most_spans, own)
-        left, left_in_all = own - self._taken[project], self._most_spans - self._taken_in_all
+        left, left_in_all = own - self._seen[project], self._most_spans - self._seen_in_all
         return (left, own) if left <= left_in_all else (left_in_all, self._most_spans)
 
     def _add_root(self, trace: _Trace, span: Any, *, failed: bool) -> None:
