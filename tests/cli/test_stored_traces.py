@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import msgspec
 import pytest
 
 from evalsi.cli.trace_text import cells_of
-from evalsi.schema import TraceSummary
+from evalsi.infra.store.open_stores import open_trace_store
+from evalsi.schema import Feedback, TraceSummary
 from tests.case_files import CASES, case
 from tests.command_line import Ended, evalsi_here
 from tests.server.running_server import RunningServer, running_server
@@ -182,6 +184,23 @@ def test_a_server_is_spoken_to_with_the_same_words(here: Here, server: RunningSe
     assert "4 spans" in here.traces("import", H01, *at).err
     (name,) = here.ids(*at)
     assert "tool lamp_state" in sound(here.traces("show", name[:8], *at))
+    said = [{"traceId": name, "id": f"f{number}", "comment": f"remark {number}."} for number in range(60)]
+    assert server.post("/v1alpha1/feedback", {"feedback": said})[0] == 200
+    shown = sound(here.traces("show", name, *at))
+    assert shown.count("remark") == 50
+    assert f"the newest 50 of 60; 'evalsi traces feedback {name}' lists the rest" in shown.replace("\n", " ")
+    for way in (at, ()):
+        if not way:
+            sound(here.traces("import", H01))
+            with closing(open_trace_store(str(Path(".evalsi/evalsi.db")))) as store:
+                told = [Feedback(id=f"f{number}", trace_id=name, comment=f"remark {number}.") for number in range(60)]
+                store.add_feedback("default", told, now_ms=1, reconsider=False)
+        assert sound(here.traces("feedback", name[:8], "--limit", "60", *way)).count("remark") == 60
+        fewer = here.traces("feedback", name, "--limit", "7", *way)
+        assert (sound(fewer).count("remark"), "there is more" in fewer.err) == (7, True)
+        assert len(json.loads(sound(here.traces("feedback", name, "--format", "json", *way)))) == 50
+        assert "nothing was said" in here.traces("feedback", "--session", "unheard", *way).err
+        assert here.traces("feedback", *way).status == 2
     sound(here.traces("export", "-o", "traces.jsonl", *at))
     assert json.loads(Path("traces.jsonl").read_text())["id"] == name
     assert "removed 1 trace" in here.traces("delete", name, "--yes", *at).err

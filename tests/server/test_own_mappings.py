@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from evalsi.traces import Span, decode_otlp_protobuf
+from evalsi.traces.span import SpanEvent
 from tests.command_line import evalsi
 from tests.server.otlp.sending import a_trace, body_of, post, stored
 from tests.server.running_server import RunningServer, running_server, wait_until
@@ -20,6 +22,7 @@ HOUSE = {
         "input_messages": [{"attr": "house.question"}],
         "output_messages": [{"attr": "house.answer"}],
     },
+    "exclude_spans": [{"attr": "house.hidden", "equals": True}],
 }
 SAID = {"house.kind": "model", "house.question": "Is it on?", "house.answer": "Write to jane@example.com."}
 POLICY = {"name": "leaks", "stages": [{"evaluators": [{"ref": "pii-leak"}]}]}
@@ -74,6 +77,71 @@ def test_a_mapping_is_previewed_on_a_trace_or_session_that_is_stored(server: Run
         ended = evalsi("mappings", "check", "draft.json", *options, cwd=tmp_path, env=env)
         assert ended.status in (1, 2), ended
         assert ended.out == ""
+
+
+def test_a_preview_on_a_server_reads_resources_scopes_events_and_spans_that_are_no_steps(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    spans = [
+        Span(
+            **{
+                **fields(span),
+                "attributes": {"house.kind": "model", "house.hidden": place == 1},
+                "scope_name": "house.scope",
+                "events": [SpanEvent(name="house.done", attributes={"house.answer": f"It is on, {place}."})],
+                "resource": {"house.model": "small-1"},
+            }
+        )
+        for place, span in enumerate(a_trace(2))
+    ]
+    assert post(server, body_of(*spans))[0] == 200
+    name = spans[0].trace_id
+    assert wait_until(lambda: stored(server, name)["summary"].get("complete"), 40)
+    draft = {
+        "version": 1,
+        "name": "draft",
+        "kinds": {"llm": [{"scope_name": "house.scope"}]},
+        "llm": {
+            "model": [{"attr": "house.model", "scope": "resource"}],
+            "output_messages": [{"event": "house.done", "attr": "house.answer"}],
+        },
+    }
+    (tmp_path / "draft.json").write_text(json.dumps(draft), encoding="utf-8")
+    assert len(stored(server, name)["record"]["trajectory"]["steps"]) == 1
+    shown = [
+        json.loads(
+            evalsi(
+                "mappings",
+                "check",
+                "draft.json",
+                "--trace",
+                name,
+                "--format",
+                "json",
+                *way,
+                cwd=tmp_path,
+                env={"EVALSI_DIR": str(tmp_path / "store")},
+            ).out
+        )
+        for way in ((), ("--server", f"http://{server.address}"))
+    ]
+    assert shown[0] == shown[1]
+    (record,) = shown[1]
+    steps = record["trajectory"]["steps"]
+    assert len(steps) == 2
+    assert {step["output"]["text"] for step in steps} == {"It is on, 0.", "It is on, 1."}
+    assert {step["attributes"]["evalsi.mapping"] for step in steps} == {"draft@1"}
+    assert {step["attributes"]["evalsi.model"] for step in steps} == {"small-1"}
+
+
+def test_a_trace_is_given_as_it_was_sent(server: RunningServer) -> None:
+    spans = a_trace(3)
+    for span in spans:
+        assert post(server, body_of(span))[0] == 200
+    status, headers, body = server.request("GET", f"/v1alpha1/traces/{spans[0].trace_id[:9]}:export")
+    assert (status, headers["content-type"]) == (200, "application/x-protobuf")
+    assert {span.span_id for span in decode_otlp_protobuf(body).spans} == {span.span_id for span in spans}
+    assert server.get(f"/v1alpha1/traces/{'0' * 32}:export")[0] == 404
 
 
 @pytest.mark.parametrize("text", [None, "{", '{"version": 1, "name": "x", "kinds": {"llm": [{"attr": 1}]}}'])

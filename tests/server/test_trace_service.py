@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from evalsi.schema import (
     Feedback,
     GetSessionRequest,
     GetTraceRequest,
+    ListFeedbackRequest,
     ListScoresRequest,
     ListTracesRequest,
     SubmitFeedbackRequest,
@@ -34,7 +35,7 @@ from evalsi.schema import (
 )
 from evalsi.server.services.trace_service import TraceService
 from evalsi.testing.failure_store_suite import a_failure, an_event
-from evalsi.testing.trace_store_suite import NOON_MS, a_part, complete, found_by, ids, trace_id
+from evalsi.testing.trace_store_suite import NOON, NOON_MS, a_part, complete, found_by, ids, trace_id
 from evalsi.traces import decode_otlp_protobuf, default_tracing
 from tests.case_files import CASES, case
 from tests.server.running_server import RunningServer, running_server
@@ -213,7 +214,46 @@ def test_feedback_that_is_repeated_is_kept_once(traces: TraceStore, service: Tra
     assert found[0].time is not None
     other = msgspec.structs.replace(said, comment="still wrong")
     asyncio.run(service.submit_feedback(SubmitFeedbackRequest(feedback=[other]), CALLER))
-    assert len(traces.feedback("default", trace_id=name)) == 2
+    assert traces.feedback("default", trace_id=name, size=9).total == 2
+
+
+def test_a_trace_and_a_session_show_the_newest_feedback_and_lead_to_the_rest(
+    traces: TraceStore, service: TraceService
+) -> None:
+    complete(traces, a_part(1, session_id="s"))
+    subjects: list[dict[str, Any]] = [{"trace_id": trace_id(1)}, {"session_id": "s"}]
+    for about in subjects:
+        said = [
+            Feedback(id=f"{next(iter(about))}-{number}", passed=True, time=NOON + timedelta(seconds=number), **about)
+            for number in range(180)
+        ]
+        asyncio.run(service.submit_feedback(SubmitFeedbackRequest(feedback=said), CALLER))
+        if "trace_id" in about:
+            first = asyncio.run(service.get_trace(GetTraceRequest(**about), CALLER))
+        else:
+            first = asyncio.run(service.get_session(GetSessionRequest(**about), CALLER))
+        assert (len(first.feedback), first.feedback_total) == (50, 180)
+        shown = [each.id for each in first.feedback]
+        token = first.feedback_page_token
+        while token:
+            asked = ListFeedbackRequest(**about, page_size=60, page_token=token)
+            page = asyncio.run(service.list_feedback(asked, CALLER))
+            assert page.total == 180
+            shown += [each.id for each in page.feedback]
+            token = page.next_page_token
+        assert shown == [each.id for each in reversed(said)]
+    begin = asyncio.run(service.list_feedback(ListFeedbackRequest(trace_id=trace_id(1)[:6]), CALLER))
+    assert (len(begin.feedback), begin.total) == (50, 180)
+    with pytest.raises(NotFoundError):
+        asyncio.run(service.list_feedback(ListFeedbackRequest(trace_id=trace_id(2)), CALLER))
+    wrongs: list[dict[str, Any]] = [
+        {},
+        {"trace_id": trace_id(1), "session_id": "s"},
+        {"session_id": "s", "page_token": "x"},
+    ]
+    for wrong in wrongs:
+        with pytest.raises(UsageError):
+            asyncio.run(service.list_feedback(ListFeedbackRequest(**wrong), CALLER))
 
 
 def test_feedback_that_says_nothing_or_is_about_nothing_is_refused_whole(
@@ -234,7 +274,7 @@ def test_feedback_that_says_nothing_or_is_about_nothing_is_refused_whole(
         with pytest.raises(UsageError) as fault:
             asyncio.run(service.submit_feedback(SubmitFeedbackRequest(feedback=[sound, wrong]), CALLER))
         assert fault.value.where == field
-    assert not traces.feedback("default", session_id="s")
+    assert not traces.feedback("default", session_id="s", size=9).total
     with pytest.raises(InvalidSpecError):
         asyncio.run(service.submit_feedback(SubmitFeedbackRequest(feedback=[sound] * 1001), CALLER))
 
@@ -271,4 +311,8 @@ def test_a_server_takes_feedback_once(server: RunningServer) -> None:
     _, found = server.get(f"/v1alpha1/traces/{name}")
     assert len(found["feedback"]) == 1
     assert found["summary"]["feedback"] == 1
+    for path in (f"/v1alpha1/traces/{name}/feedback", "/v1alpha1/feedback?sessionId=unheard"):
+        status, listed = server.get(path)
+        assert (status, int(listed.get("total", 0))) == (200, "traces" in path)
+        assert [each["traceId"] for each in listed.get("feedback", [])] == [name] * ("traces" in path)
     assert server.post("/v1alpha1/feedback", {"feedback": [{"passed": True}]})[0] == 400

@@ -134,6 +134,12 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         ("runs: {lease_ttl: -5s}", "runs.lease_ttl must be a length of time"),
         ("runs: {max_concurrent: -1}", "runs.max_concurrent must be 0 or more"),
         ("runs: {max_concurrent: 0}", "runs.max_concurrent must be above 0"),
+        ("otlp: {projects: {a: {max_request_spans: 0}}}", "otlp.projects.a.max_request_spans must be above 0"),
+        ("otlp: {projects: {a: {max_trace_spans: 0}}}", "otlp.projects.a.max_trace_spans must be above 0"),
+        (
+            "otlp: {projects: {a: {max_request_bytes: 99999999999}}}",
+            "otlp.projects.a.max_request_bytes must not be above otlp.max_waiting_bytes",
+        ),
         ("runs: {max_concurrent: 1.5}", "runs.max_concurrent must be a whole number"),
         ("runs: {max_concurrent: true}", "runs.max_concurrent must be a whole number"),
         ("ui: {disabled: 1}", "ui.disabled must be true or false"),

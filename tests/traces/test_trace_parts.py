@@ -120,6 +120,28 @@ def test_projects_are_told_apart_by_their_resources() -> None:
     assert [group.project for group in split(spans).resources] == ["a", "b", ""]
 
 
+def test_each_project_that_a_request_names_has_as_many_spans_as_its_own_limit() -> None:
+    limits = {"": 4, "few": 2, "many": 6}
+
+    def taken(*projects: str) -> dict[str, int]:
+        spans = [
+            span(number, resource={"evalsi.project": project} if project else {}, end_ns=number)
+            for number, project in enumerate(projects, 1)
+        ]
+        found = parts_of_request(
+            encode_otlp_protobuf(spans), PartLimits(most_spans=4), {}, lambda name: PartLimits(most_spans=limits[name])
+        )
+        kept = {group.project: sum(len(part.span_ids) // 8 for part in group.parts) for group in found.resources}
+        assert sum(kept.values()) + found.rejections.counts["request_full"] == len(projects)
+        return kept
+
+    assert taken(*["few"] * 3, *[""] * 2) == {"few": 2, "": 2}
+    assert taken(*["", "few"] * 3) == {"": 2, "few": 2}
+    assert taken(*["many"] * 8) == {"many": 6}
+    assert taken(*["many"] * 5, "", "few") == {"many": 5, "": 1}
+    assert taken(*[""] * 5, *["many"] * 3) == {"": 4, "many": 2}
+
+
 def test_a_damaged_span_and_a_bad_id_are_counted_and_spoil_no_other() -> None:
     messages = otlp_messages()
     good = messages.Span(trace_id=b"\1" * 16, span_id=b"\2" * 8).SerializeToString()
@@ -142,6 +164,7 @@ def test_the_same_request_gives_the_same_parts() -> None:
 def test_what_is_over_a_limit_is_rejected_with_its_reason() -> None:
     many = [span(number, end_ns=number) for number in range(1, 8)]
     assert split(many, PartLimits(most_spans=5)).rejections.counts == {"request_full": 2}
+    assert split(many, PartLimits(most_spans=5, oldest_ns=4)).rejections.counts == {"too_old": 3, "request_full": 2}
     assert split(many, PartLimits(most_spans_of_trace=5)).rejections.counts == {"trace_full": 2}
     assert split(many, PartLimits(oldest_ns=4)).rejections.counts == {"too_old": 3}
 

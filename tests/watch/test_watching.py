@@ -211,6 +211,34 @@ def test_figures_are_split_by_version_and_label(traffic: Traffic) -> None:
     assert figures(traffic, by="model") == {}
 
 
+def test_of_many_values_that_figures_are_split_by_the_largest_and_the_latest_are_shown_and_the_number_of_all(
+    traffic: Traffic,
+) -> None:
+    traffic.apply(policy_of(stages=QUICK))
+
+    def arrive(numbers: range, repeat: int = 1, begun_s: float = 0) -> None:
+        every = [
+            spans_of(10_000 * again + number, begun_s=begun_s, attributes={"evalsi.label.request": f"r{number:03}"})
+            for again in range(repeat)
+            for number in numbers
+        ]
+        traffic.arrive(*every)
+        complete(traffic)
+
+    arrive(range(100, 350))
+    arrive(range(340, 350), repeat=2)
+    traffic.clock.turn(120)
+    arrive(range(350, 360), begun_s=120)
+    found = stats(traffic, by="label.request")
+    (said,) = found.warnings
+    shown = {window.group for window in found.metrics}
+    assert shown == {window.group for window in found.series}
+    assert f"{len(shown)} of 260 values of label.request are shown" in said
+    assert len(shown) <= 200
+    assert {f"r{number}" for number in range(340, 360)} <= shown
+    assert not stats(traffic, by="version").warnings
+
+
 def test_steps_are_graded_one_by_one(traffic: Traffic) -> None:
     traffic.apply(policy_of(scope="span", stages=[{"evaluators": [{"ref": "latency"}]}]))
     traffic.arrive(spans_of(1, tools=("lookup", "refund")))
@@ -276,6 +304,16 @@ def test_feedback_that_comes_days_later_makes_a_policy_take_the_trace(traffic: T
     assert results(traffic, 2) == {}
     assert set(results(traffic, 1, "all")) == {"pii-leak", "words"}
     assert stats(traffic, "all").traces_evaluated == 2
+
+
+def test_feedback_by_a_key_that_comes_before_the_trace_makes_a_policy_take_it(traffic: Traffic) -> None:
+    traffic.apply(policy_of(sampling={"rate": 0.0, "always": ["negative_feedback"]}, stages=QUICK))
+    said = Feedback(id="f1", key="request-1", name="thumbs", passed=False)
+    traffic.traces.add_feedback("default", [said], now_ms=traffic.tools.now_ms, reconsider=True)
+    traffic.arrive(spans_of(1, attributes={"evalsi.key": "request-1"}), spans_of(2))
+    complete(traffic)
+    assert set(results(traffic, 1)) == {"pii-leak", "words"}
+    assert results(traffic, 2) == {}
 
 
 def test_removing_traces_takes_what_policies_keep_of_them(traffic: Traffic) -> None:

@@ -31,7 +31,6 @@ def check(file: str, source: str | None, trace_id: str | None, session_id: str |
     """Check a mapping, and show what it makes of the traces in a file, or of traces that are stored.
 
     A span that no mapping tells the kind of is shown as a generic step: it is kept, and not judged.
-    A server gives stored traces without their resources and events.
     """
     from evalsi.cli.terminal import as_json, say
     from evalsi.cli.traces import tracing_of
@@ -89,6 +88,7 @@ def _in_file(source: str, tracing: "Tracing") -> "list[Record]":
 
 
 def _stored(trace_id: str | None, session_id: str | None, tracing: "Tracing") -> "list[Record]":
+    from evalsi.cli.terminal import say
     from evalsi.core.errors import NotFoundError
     from evalsi.schema import TraceFilter
     from evalsi.settings import Settings
@@ -99,8 +99,10 @@ def _stored(trace_id: str | None, session_id: str | None, tracing: "Tracing") ->
     with trace_library(settings, server_here(settings)) as library:
         names = [trace_id] if trace_id is not None else []
         if session_id is not None:
-            found = library.traces(TraceFilter(session_id=session_id), limit=MOST_OF_SESSION)
-            names = [each.trace_id for each in found][::-1]
+            found = list(library.traces(TraceFilter(session_id=session_id), limit=MOST_OF_SESSION + 1))
+            names = [each.trace_id for each in found[:MOST_OF_SESSION]][::-1]
+            if len(found) > MOST_OF_SESSION:
+                say(f"the newest {MOST_OF_SESSION} traces of the session are read; --trace ID reads any other")
         if not names:
             raise NotFoundError(
                 f"no stored trace is of the session {session_id!r}", hint="'evalsi traces list' shows them"

@@ -73,6 +73,38 @@ def show(trace: str, output_format: str) -> None:
 
 
 @click.command()
+@click.argument("trace", default="")
+@click.option("--session", "session_id", default="", metavar="ID", help="Of this session, in place of a trace.")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many, newest first.")
+@format_option()
+@server_options
+def feedback(trace: str, session_id: str, limit: int, output_format: str) -> None:
+    """List what was said about TRACE, an id or its beginning, or about a session; newest first."""
+    from itertools import islice
+
+    from evalsi.core.errors import UsageError
+    from evalsi.settings import Settings
+    from evalsi.wiring.trace_libraries import trace_library
+
+    if bool(trace) == bool(session_id):
+        raise UsageError("feedback is listed of one trace or of one session", hint="give TRACE, or --session ID")
+    settings = Settings.from_environment()
+    with trace_library(settings, server_here(settings)) as library:
+        found = list(islice(library.feedback(trace_id=trace, session_id=session_id, limit=limit + 1), limit + 1))
+    shown = found[:limit]
+    if output_format == "json":
+        print(as_json(shown))
+    elif not shown:
+        say("nothing was said about it")
+    else:
+        from evalsi.cli.trace_text import print_feedback
+
+        print_feedback(shown)
+    if len(found) > limit:
+        say(f"there is more; --limit shows more than {limit:,}")
+
+
+@click.command()
 @trace_choice_options
 @click.option("--limit", type=click.IntRange(min=1), help="Stop after that many; else at Ctrl-C.")
 @format_option(("text", "json"))

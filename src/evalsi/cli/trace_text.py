@@ -7,7 +7,7 @@ from evalsi.cli.table import excerpt, number, print_table, text, whole
 from evalsi.cli.terminal import console
 
 if TYPE_CHECKING:
-    from evalsi.schema import GetTraceResponse, Record, TraceSummary
+    from evalsi.schema import Feedback, GetTraceResponse, Record, TraceSummary
 
 _MOST_SCORES = 3
 
@@ -60,8 +60,18 @@ def print_trace(found: "GetTraceResponse") -> None:
             out.print(_cell(f"  {result.evaluator:20} {values or result.outcome.value}{why}"))
     if found.feedback:
         out.print()
-    for said in found.feedback:
-        out.print(_cell(f"{said.name or 'feedback':10} {_value(said)} {said.comment}".rstrip()))
+    print_feedback(found.feedback)
+    if found.feedback_page_token and shown is not None:
+        more = f"the newest {len(found.feedback):,} of {found.feedback_total:,}"
+        out.print(_cell(f"{more}; 'evalsi traces feedback {shown.trace_id}' lists the rest"))
+
+
+def print_feedback(feedback: "Sequence[Feedback]") -> None:
+    """One line for each."""
+    out = console()
+    for said in feedback:
+        when = said.time.strftime("%Y-%m-%d %H:%M") if said.time is not None else ""
+        out.print(_cell(f"{when:16} {said.name or 'feedback':10} {_value(said)} {said.comment}".rstrip()))
 
 
 def line_of(record: "Record", form: str) -> bytes:

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Literal
 
 import click
 
-from evalsi.cli.stored_traces import delete, export, import_traces, list_traces, show, tail
+from evalsi.cli.stored_traces import delete, export, feedback, import_traces, list_traces, show, tail
 from evalsi.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def traces() -> None:
     """List, show, follow, export, import and remove traces; turn traces in files into records."""
 
 
-for command in (list_traces, show, tail, export, delete, import_traces):
+for command in (list_traces, show, feedback, tail, export, delete, import_traces):
     traces.add_command(command)
 _get = copy(show)  # the name that other tools call it by
 _get.hidden = True

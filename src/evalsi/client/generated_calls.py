@@ -149,6 +149,12 @@ class AsyncCalls:
         """Gives a trace as a record with its trajectory, and what policies found in it."""
         return await self._connection.call(_METHODS["TraceService/GetTrace"], request, schema.GetTraceResponse, idempotency_key=idempotency_key)
 
+    def export_trace(self, request: schema.ExportTraceRequest) -> AsyncGenerator[bytes]:
+        """Gives a trace as it was sent: its spans with their resources, scopes and events, as a request of OTLP in protobuf.
+        What is damaged is left out.
+        """
+        return self._connection.download(_METHODS["TraceService/ExportTrace"], request)
+
     async def get_session(self, request: schema.GetSessionRequest, *, idempotency_key: str = "") -> schema.GetSessionResponse:
         """Gives the traces of a session in order of time, with what policies found in the session as a whole."""
         return await self._connection.call(_METHODS["TraceService/GetSession"], request, schema.GetSessionResponse, idempotency_key=idempotency_key)
@@ -156,6 +162,10 @@ class AsyncCalls:
     async def list_scores(self, request: schema.ListScoresRequest, *, idempotency_key: str = "") -> schema.ListScoresResponse:
         """Lists scores of traces, those of the newest trace first."""
         return await self._connection.call(_METHODS["TraceService/ListScores"], request, schema.ListScoresResponse, idempotency_key=idempotency_key)
+
+    async def list_feedback(self, request: schema.ListFeedbackRequest, *, idempotency_key: str = "") -> schema.ListFeedbackResponse:
+        """Lists what was said about a trace or a session, the newest first."""
+        return await self._connection.call(_METHODS["TraceService/ListFeedback"], request, schema.ListFeedbackResponse, idempotency_key=idempotency_key)
 
     async def delete_traces(self, request: schema.DeleteTracesRequest, *, idempotency_key: str = "") -> schema.DeleteTracesResponse:
         """Removes traces for good, with their scores and feedback: those named, or all of a session or user."""
@@ -442,6 +452,12 @@ class Calls:
         """Gives a trace as a record with its trajectory, and what policies found in it."""
         return self._wait(self._calls.get_trace(request, idempotency_key=idempotency_key))
 
+    def export_trace(self, request: schema.ExportTraceRequest) -> Generator[bytes]:
+        """Gives a trace as it was sent: its spans with their resources, scopes and events, as a request of OTLP in protobuf.
+        What is damaged is left out.
+        """
+        return self._each(self._calls.export_trace(request))
+
     def get_session(self, request: schema.GetSessionRequest, *, idempotency_key: str = "") -> schema.GetSessionResponse:
         """Gives the traces of a session in order of time, with what policies found in the session as a whole."""
         return self._wait(self._calls.get_session(request, idempotency_key=idempotency_key))
@@ -449,6 +465,10 @@ class Calls:
     def list_scores(self, request: schema.ListScoresRequest, *, idempotency_key: str = "") -> schema.ListScoresResponse:
         """Lists scores of traces, those of the newest trace first."""
         return self._wait(self._calls.list_scores(request, idempotency_key=idempotency_key))
+
+    def list_feedback(self, request: schema.ListFeedbackRequest, *, idempotency_key: str = "") -> schema.ListFeedbackResponse:
+        """Lists what was said about a trace or a session, the newest first."""
+        return self._wait(self._calls.list_feedback(request, idempotency_key=idempotency_key))
 
     def delete_traces(self, request: schema.DeleteTracesRequest, *, idempotency_key: str = "") -> schema.DeleteTracesResponse:
         """Removes traces for good, with their scores and feedback: those named, or all of a session or user."""

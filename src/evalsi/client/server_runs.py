@@ -1,6 +1,6 @@
 """The runs of a server, as commands find them: the same words, the same figures, read page by page."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import msgspec
@@ -9,7 +9,7 @@ from evalsi.client.client import Client
 from evalsi.client.result_columns import outputs_of, result_columns
 from evalsi.client.run_row import UNDER_WAY, headline_of, run_row
 from evalsi.core.errors import NotFoundError, UsageError
-from evalsi.core.run_reference import RunIdentity, latest_steps, newest_labelled, resolve_run
+from evalsi.core.run_search import RunsAsked, run_search
 from evalsi.engine.columns import pack
 from evalsi.ports.run_store import RunRow, Segment
 from evalsi.results.graded_run import GradedRun
@@ -30,8 +30,6 @@ from evalsi.schema import (
 
 PAGE = 1000
 """Runs or records in one answer."""
-_NEARBY = 200
-"""The newest runs, among which the nearest one to a wrong name is looked for."""
 
 
 class ServerRuns:
@@ -60,20 +58,21 @@ class ServerRuns:
             raise
 
     def _found(self, reference: str) -> RunRow:
-        labelled = newest_labelled(reference, lambda labels: self.runs(labels=labels, limit=1))
-        if labelled is not None:
-            return labelled
-        steps = latest_steps(reference)
-        if steps is not None:
-            newest = self.runs(labels={}, limit=steps + 1)
-            return _resolved(reference, newest)
-        found = self._by_id(reference) or self._first(ListRunsRequest(project=self._project, name=reference))
-        if found is not None:
-            return found
-        similar = self._listed(ListRunsRequest(project=self._project, search=reference), None if reference else 0)
-        beginning = [run_row(run) for run in similar if run.id.startswith(reference.lower())]
-        candidates = beginning or self.runs(labels={}, limit=_NEARBY)
-        return _resolved(reference, candidates)
+        search = run_search(reference, self._project)
+        try:
+            asked = next(search)
+            while True:
+                asked = search.send(self._answer(asked))
+        except StopIteration as found:
+            return run_row(found.value)
+
+    def _answer(self, asked: RunsAsked) -> list[Run]:
+        if isinstance(asked.request, ListRunsRequest):
+            return list(self._listed(asked.request, asked.limit))
+        try:
+            return [self._run(asked.request.id)]
+        except NotFoundError:
+            return []
 
     def open(self, run_id: str) -> GradedRun:
         run = self._run(run_id)
@@ -127,17 +126,6 @@ class ServerRuns:
             raise NotFoundError(f"there is no run {run_id!r} in project {self._project!r}")
         return run
 
-    def _by_id(self, reference: str) -> RunRow | None:
-        if not reference:
-            return None
-        try:
-            return run_row(self._run(reference))
-        except NotFoundError:
-            return None
-
-    def _first(self, request: ListRunsRequest) -> RunRow | None:
-        return next((run_row(run) for run in self._listed(request, 1)), None)
-
     def _listed(self, request: ListRunsRequest, limit: int | None) -> Iterator[Run]:
         token = ""
         left = limit
@@ -159,13 +147,6 @@ class ServerRuns:
             token = page.next_page_token
             if not token:
                 return
-
-
-def _resolved(reference: str, rows: Sequence[RunRow]) -> RunRow:
-    if reference and not rows:
-        raise NotFoundError(f"no run {reference!r}: there are no runs on the server yet", hint="'evalsi run' makes one")
-    wanted = resolve_run(reference, [RunIdentity(row.id, row.name, row.created_at) for row in rows])
-    return next(row for row in rows if row.id == wanted)
 
 
 def _summed_up(graded: GradedRun) -> list[MetricSummary]:

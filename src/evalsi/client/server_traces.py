@@ -9,15 +9,18 @@ from evalsi.client.otlp_sending import send_spans
 from evalsi.client.server_address import ServerAddress
 from evalsi.schema import (
     DeleteTracesRequest,
+    ExportTraceRequest,
+    Feedback,
     GetTraceRequest,
     GetTraceResponse,
+    ListFeedbackRequest,
     ListTracesRequest,
     TraceFilter,
     TraceSummary,
     WatchTracesRequest,
 )
 from evalsi.traces import Span
-from evalsi.traces.spans_of_trajectory import raw_spans_of
+from evalsi.traces.stored_spans import spans_of_bodies
 
 PAGE = 500
 
@@ -45,9 +48,29 @@ class ServerTraces:
     def get(self, trace_id: str) -> GetTraceResponse:
         return self._client.get_trace(GetTraceRequest(project=self._server.project, trace_id=trace_id))
 
+    def feedback(self, *, trace_id: str = "", session_id: str = "", limit: int | None = None) -> Iterator[Feedback]:
+        token = ""
+        left = limit
+        while left is None or left > 0:
+            size = PAGE if left is None else min(left, PAGE)
+            page = self._client.list_feedback(
+                ListFeedbackRequest(
+                    project=self._server.project,
+                    trace_id=trace_id,
+                    session_id=session_id,
+                    page_size=size,
+                    page_token=token,
+                )
+            )
+            yield from page.feedback
+            token = page.next_page_token
+            if not token:
+                return
+            left = None if left is None else left - size
+
     def spans(self, trace_id: str) -> Sequence[Span]:
-        record = self.get(trace_id).record
-        return raw_spans_of(record) if record is not None else []
+        request = ExportTraceRequest(project=self._server.project, trace_id=trace_id)
+        return spans_of_bodies([b"".join(self._client.export_trace(request))])
 
     def follow(self, choice: TraceFilter, *, interval_s: float) -> Iterator[TraceSummary]:
         """As the server tells it; `interval_s` is the server's own."""

@@ -111,6 +111,16 @@ class TracePage(msgspec.Struct, frozen=True, kw_only=True):
     next_token: str
 
 
+class FeedbackPage(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of what was said about a trace or a session, the newest first. `next_token` is empty after the last part."""
+
+    feedback: Sequence[Feedback]
+    """What is damaged is left out."""
+    total: int
+    """Of all parts together."""
+    next_token: str
+
+
 class TraceCounts(msgspec.Struct, frozen=True, kw_only=True):
     """Of a choice of traces: how many, and how many have which value of which field."""
 
@@ -193,6 +203,10 @@ class TraceStore(Protocol):
         """The traces of a session, the oldest first, and its revision as `DueSession` has it."""
         ...
 
+    def find_of_session(self, project: str, session_id: str, *, size: int, token: str = "") -> TracePage:
+        """The traces of a session, the oldest begin first."""
+        ...
+
     def complete_session(self, session: DueSession, policies: Sequence[PolicyResults], *, now_ms: int) -> bool:
         """Stores what policies found in a session, and removes what was found in a lower revision of it.
 
@@ -257,8 +271,16 @@ class TraceStore(Protocol):
         """
         ...
 
-    def feedback(self, project: str, *, trace_id: str = "", session_id: str = "") -> Sequence[Feedback]:
-        """What was said about a trace (by its id or a key of one of its spans) or a session, the oldest first."""
+    def feedback(
+        self, project: str, *, trace_id: str = "", session_id: str = "", size: int, token: str = ""
+    ) -> FeedbackPage:
+        """What was said about a trace (by its id or a key of one of its spans) or about a session, the newest first."""
+        ...
+
+    def opinion(self, project: str, trace_id: str, keys: Sequence[str]) -> float | None:
+        """The mean of what was said about a trace by its id or by one of these keys, from -1 to 1; None when nothing was that
+        is good or bad.
+        """
         ...
 
     def delete(self, project: str, choice: TraceFilter | Sequence[str]) -> int:

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import zstandard
 
 from evalsi.core.errors import CallDeadlineError, EvalsiError, TooLargeError, UsageError
+from evalsi.core.size_text import size_text
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -189,7 +190,7 @@ class Exchange:
 
     def _too_large(self) -> EvalsiError:
         return TooLargeError(
-            f"the body is larger than the {self._most_bytes >> 20} MiB that the server takes",
+            f"the body is larger than the {size_text(self._most_bytes)} that the server takes",
             hint="send less at once, or use a stream",
         )
 
@@ -230,7 +231,7 @@ def _gunzipped(body: bytes, most_bytes: int) -> bytes:
     except zlib.error:
         raise UsageError("the body is not in gzip, as its content encoding says") from None
     if len(found) > most_bytes:
-        raise TooLargeError(f"the body unpacks to more than the {most_bytes >> 20} MiB that the server takes")
+        raise TooLargeError(f"the body unpacks to more than the {size_text(most_bytes)} that the server takes")
     if not unpacker.eof:
         raise UsageError("the body in gzip ends too early")
     return found
@@ -244,7 +245,7 @@ def _unzstd(body: bytes, most_bytes: int) -> bytes:
                 found += piece
                 if len(found) > most_bytes:
                     raise TooLargeError(
-                        f"the body unpacks to more than the {most_bytes >> 20} MiB that the server takes"
+                        f"the body unpacks to more than the {size_text(most_bytes)} that the server takes"
                     )
     except zstandard.ZstdError:
         raise UsageError("the body is not in zstd, as its content encoding says") from None

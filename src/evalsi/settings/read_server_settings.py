@@ -24,6 +24,7 @@ from evalsi.settings.server import (
     SINK_KINDS,
     JudgeSettings,
     OtlpSettings,
+    ProjectOtlpSettings,
     RawJson,
     RedactionSettings,
     ServerSettings,
@@ -305,6 +306,13 @@ class _Checks:
         for name in OtlpSettings.__struct_fields__:
             if name.startswith("max_") and name != "max_traces" and getattr(otlp, name) == 0:
                 self._say(f"otlp.{name}", "must be above 0")
+        for project, own in otlp.projects.items():
+            for name in ProjectOtlpSettings.__struct_fields__:
+                if name != "max_age" and getattr(own, name) is not None and getattr(own, name) <= 0:
+                    self._say(f"{below('otlp.projects', project)}.{name}", "must be above 0")
+            if otlp.max_waiting_bytes < (own.max_request_bytes or 0):
+                where = f"{below('otlp.projects', project)}.max_request_bytes"
+                self._say(where, "must not be above otlp.max_waiting_bytes")
         if otlp.grace > otlp.limit:
             self._say("otlp.grace", "must not be longer than otlp.limit")
         if otlp.max_waiting_bytes < otlp.max_request_bytes:

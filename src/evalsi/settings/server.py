@@ -466,6 +466,11 @@ class ProjectOtlpSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     max_age: Duration | None = None
     """Spans that ended longer ago are rejected."""
+    max_request_bytes: int | None = None
+    """Largest request, unpacked: of a key that is for this project as much as this is read, and of another one a request
+    that names the project is refused when it is larger."""
+    max_request_spans: int | None = None
+    """Most spans for the project in one request; further ones are rejected."""
     max_trace_spans: int | None = None
     """Most spans of one trace; further ones are rejected."""
     max_attributes: int | None = None

@@ -19,6 +19,7 @@ from evalsi.ports.trace_store import (
     CompletedTrace,
     DueSession,
     DueTrace,
+    FeedbackPage,
     ScoreChoice,
     TraceCounts,
     TracePage,
@@ -315,6 +316,15 @@ class MemoryTraceStore:
             more = write_page_token(query, _age(page[-1])) if len(found) > size else ""
             return TracePage(traces=[self._summary(trace) for trace in page], next_token=more)
 
+    def find_of_session(self, project: str, session_id: str, *, size: int, token: str = "") -> TracePage:
+        query = ["session", project, session_id]
+        after = read_page_token(token, query, tuple[int, str])
+        with self._lock:
+            traces = self._of_session(project, session_id) if session_id else []
+            found = [trace for trace in traces if after is None or _age(trace) > after]
+            more = write_page_token(query, _age(found[size - 1])) if len(found) > size else ""
+            return TracePage(traces=[self._summary(trace) for trace in found[:size]], next_token=more)
+
     def count(self, projects: Sequence[str] | None, choice: TraceFilter) -> TraceCounts:
         facets: dict[str, Counter[str]] = {}
         with self._lock:
@@ -389,7 +399,11 @@ class MemoryTraceStore:
                         trace.due_ms, trace.evaluated = now_ms, b""
         return waiting
 
-    def feedback(self, project: str, *, trace_id: str = "", session_id: str = "") -> Sequence[Feedback]:
+    def feedback(
+        self, project: str, *, trace_id: str = "", session_id: str = "", size: int, token: str = ""
+    ) -> FeedbackPage:
+        query = ["feedback", project, trace_id, session_id]
+        after = read_page_token(token, query, tuple[int, str])
         with self._lock:
             trace = self._traces.get((project, trace_id))
             found = [
@@ -402,7 +416,21 @@ class MemoryTraceStore:
                     or (trace is not None and _is_about(said, trace))
                 )
             ]
-        return sorted(found, key=lambda said: (said.time.timestamp() if said.time else 0.0, said.id))
+        found.sort(key=_when, reverse=True)
+        left = [said for said in found if after is None or _when(said) < after]
+        more = write_page_token(query, _when(left[size - 1])) if len(left) > size else ""
+        return FeedbackPage(feedback=left[:size], total=len(found), next_token=more)
+
+    def opinion(self, project: str, trace_id: str, keys: Sequence[str]) -> float | None:
+        with self._lock:
+            values = [
+                value
+                for (place, _), said in self._said.items()
+                if place == project
+                and (said.trace_id == trace_id or (said.key and said.key in keys))
+                and (value := opinion(said)) is not None
+            ]
+        return sum(values) / len(values) if values else None
 
     def delete(self, project: str, choice: TraceFilter | Sequence[str]) -> int:
         with self._lock:
@@ -478,16 +506,8 @@ class MemoryTraceStore:
             trace.summary,
             results=sum(len(policy.results) for policy in trace.policies.values()),
             scores=score_values(trace.policies.values()),
-            feedback=self._opinion(trace),
+            feedback=self.opinion(trace.project, trace.trace_id, list(trace.keys)),
         )
-
-    def _opinion(self, trace: _Trace) -> float | None:
-        said = [
-            value
-            for (project, _), each in self._said.items()
-            if project == trace.project and _is_about(each, trace) and (value := opinion(each)) is not None
-        ]
-        return sum(said) / len(said) if said else None
 
     def _chosen(self, projects: Sequence[str] | None, choice: TraceFilter) -> list[_Trace]:
         holds = _condition(choice)
@@ -549,6 +569,10 @@ def _narrowed(choice: ScoreChoice) -> Callable[[PolicyResults], PolicyResults | 
 
 def _is_about(said: Feedback, trace: _Trace) -> bool:
     return said.trace_id == trace.trace_id or bool(said.key and said.key in trace.keys)
+
+
+def _when(said: Feedback) -> tuple[int, str]:
+    return microseconds(said.time) if said.time is not None else 0, said.id
 
 
 def _timed(results: PolicyResults, now_ms: int) -> PolicyResults:

@@ -46,6 +46,11 @@ def append(traces: TraceStore, *parts: TracePart, project: str = "default", now_
     traces.append(project, parts, now_ms=now_ms, waiting=WAITING)
 
 
+def said_about(traces: TraceStore, project: str, **about: Any) -> Sequence[Feedback]:
+    """What was said about a trace or a session, the newest first, as far as one page holds it."""
+    return traces.feedback(project, **about, size=100).feedback
+
+
 def claim_all(traces: TraceStore, *, now_ms: int = NOON_MS + 10_000) -> Sequence[DueTrace]:
     return traces.claim(now_ms=now_ms, limit=1000, lease_ms=60_000)
 
@@ -687,16 +692,16 @@ class TraceStoreSuite:
         complete(traces, a_part(), keys=["request-7"])
         after = [Feedback(id="f3", trace_id=trace_id(1), span_id="ab" * 8, name="why", label="late", comment="hm")]
         assert traces.add_feedback("default", after, now_ms=NOON_MS, reconsider=False) == 0
-        assert {said.id for said in traces.feedback("default", trace_id=trace_id(1))} == {"f1", "f2", "f3"}
+        assert {said.id for said in said_about(traces, "default", trace_id=trace_id(1))} == {"f1", "f2", "f3"}
         assert traces.summary("default", trace_id(1)).feedback == pytest.approx(0.25)
-        assert not traces.feedback("other", trace_id=trace_id(1))
+        assert not said_about(traces, "other", trace_id=trace_id(1))
 
     def test_the_same_feedback_again_replaces_what_it_said(self, traces: TraceStore) -> None:
         complete(traces, a_part())
         for good in (True, True, False):
             said = Feedback(id="f", trace_id=trace_id(1), name="thumbs", passed=good, time=NOON)
             traces.add_feedback("default", [said], now_ms=NOON_MS, reconsider=False)
-        assert [each.passed for each in traces.feedback("default", trace_id=trace_id(1))] == [False]
+        assert [each.passed for each in said_about(traces, "default", trace_id=trace_id(1))] == [False]
         assert traces.summary("default", trace_id(1)).feedback == -1
         assert listed(traces, negative_feedback=True) == ids(1)
         assert listed(traces, negative_feedback=False) == []
@@ -705,8 +710,85 @@ class TraceStoreSuite:
         complete(traces, a_part(session_id="s"))
         said = [Feedback(id="f", session_id="s", name="resolved", passed=True, time=NOON)]
         assert traces.add_feedback("default", said, now_ms=NOON_MS, reconsider=False) == 0
-        assert [each.id for each in traces.feedback("default", session_id="s")] == ["f"]
-        assert not traces.feedback("default", trace_id=trace_id(1))
+        assert [each.id for each in said_about(traces, "default", session_id="s")] == ["f"]
+        assert not said_about(traces, "default", trace_id=trace_id(1))
+
+    @pytest.mark.parametrize("about", [{"trace_id": trace_id(1)}, {"session_id": "s"}])
+    def test_feedback_is_read_in_pages_the_newest_first_with_the_number_of_all(
+        self, traces: TraceStore, about: dict[str, Any]
+    ) -> None:
+        complete(traces, a_part(session_id="s"), keys=["k", "l"])
+        ways: list[dict[str, Any]] = [
+            {"trace_id": trace_id(1)},
+            {"key": "k"},
+            {"key": "l"},
+            {"trace_id": trace_id(1), "key": "k"},
+        ]
+        said = [
+            # Two of each second, so that the time alone does not give the order.
+            Feedback(id=f"f{number:02}", passed=True, time=NOON + timedelta(seconds=number // 2), **way)
+            for number in range(23)
+            for way in (about if "session_id" in about else ways[number % 4],)
+        ]
+        traces.add_feedback("default", said, now_ms=NOON_MS, reconsider=False)
+        other = [Feedback(id="x", trace_id=trace_id(2), passed=True), Feedback(id="y", session_id="t", passed=True)]
+        traces.add_feedback("default", other, now_ms=NOON_MS, reconsider=False)
+        traces.add_feedback("other", [Feedback(id="z", passed=True, **about)], now_ms=NOON_MS, reconsider=False)
+        shown: list[str] = []
+        token = ""
+        while True:
+            page = traces.feedback("default", **about, size=5, token=token)
+            assert (page.total, len(page.feedback)) == (len(said) + (len(shown) > 9), min(5, 23 - len(shown)))
+            shown += [each.id for each in page.feedback]
+            if len(shown) == 10:
+                # What is said meanwhile neither repeats nor hides anything.
+                late = Feedback(id="late", passed=True, time=NOON + timedelta(days=1), **about)
+                traces.add_feedback("default", [late], now_ms=NOON_MS, reconsider=False)
+            token = page.next_token
+            if not token:
+                break
+        assert shown == [each.id for each in reversed(said)]
+        assert not traces.feedback("default", **about, size=24).next_token
+        first = traces.feedback("default", **about, size=5)
+        with pytest.raises(UsageError):
+            traces.feedback("default", trace_id=trace_id(2), size=5, token=first.next_token)
+
+    def test_the_opinion_about_a_trace_is_known_by_its_keys_before_it_is_complete(self, traces: TraceStore) -> None:
+        append(traces, a_part(1), a_part(2))
+        assert traces.opinion("default", trace_id(1), ["k"]) is None
+        said = [
+            Feedback(id="a", trace_id=trace_id(1), passed=False, time=NOON),
+            Feedback(id="b", key="k", number=0.5, time=NOON),
+            Feedback(id="c", trace_id=trace_id(1), key="k", passed=True, time=NOON),
+            Feedback(id="d", key="k", label="late", time=NOON),
+            Feedback(id="e", key="other", passed=False, time=NOON),
+        ]
+        traces.add_feedback("default", said, now_ms=NOON_MS, reconsider=False)
+        assert traces.opinion("default", trace_id(1), ["k", "unheard"]) == pytest.approx(0.5 / 3)
+        assert traces.opinion("default", trace_id(1), []) == pytest.approx(0)
+        assert traces.opinion("default", trace_id(2), []) is None
+        assert traces.opinion("elsewhere", trace_id(1), ["k"]) is None
+
+    def test_a_session_is_read_in_pages_the_oldest_trace_first(self, traces: TraceStore) -> None:
+        for number in range(7):
+            # Two begin together.
+            append(traces, a_part(number, begun_s=number // 2, session_id="s"))
+        append(traces, a_part(9, session_id="other"), a_part(10))
+        append(traces, a_part(11, session_id="s"), project="elsewhere")
+        shown: list[str] = []
+        token = ""
+        while True:
+            page = traces.find_of_session("default", "s", size=3, token=token)
+            shown += [each.trace_id for each in page.traces]
+            token = page.next_token
+            if not token:
+                break
+            assert len(page.traces) == 3
+        begun = {name: number // 2 for number, name in enumerate(ids(*range(7)))}
+        assert [begun.pop(name) for name in shown] == [0, 0, 1, 1, 2, 2, 3]
+        assert shown == list(traces.session_traces("default", "s")[0])
+        for unheard in ("", "never"):
+            assert not traces.find_of_session("default", unheard, size=3).traces
 
     def test_feedback_makes_a_complete_trace_due_once_more_where_that_is_asked(self, traces: TraceStore) -> None:
         complete(traces, a_part(1))
@@ -742,11 +824,11 @@ class TraceStoreSuite:
             with pytest.raises(NotFoundError):
                 traces.spans("default", trace_id(number))
             assert not traces.results("default", trace_id(number))
-            assert not traces.feedback("default", trace_id=trace_id(number))
-            assert not traces.feedback("default", session_id=f"s{number}")
+            assert not said_about(traces, "default", trace_id=trace_id(number))
+            assert not said_about(traces, "default", session_id=f"s{number}")
         assert listed(traces) == listed(traces, text="secret") == listed(traces, labels=["a=b"]) == ids(2)
         assert listed(traces, scores=["tone"]) == ids(2)
-        assert len(traces.feedback("default", trace_id=trace_id(2))) == 2
+        assert len(said_about(traces, "default", trace_id=trace_id(2))) == 2
         assert traces.delete("default", [trace_id(2), trace_id(9)]) == 1
         assert traces.delete("default", [trace_id(2)]) == 0
         assert traces.projects() == []
@@ -760,8 +842,8 @@ class TraceStoreSuite:
         said = [Feedback(id="f", session_id="s", passed=True), Feedback(id="g", session_id="other", passed=True)]
         traces.add_feedback("default", said, now_ms=NOON_MS, reconsider=False)
         assert traces.delete("default", TraceFilter(session_id="s")) == 1
-        assert not traces.feedback("default", session_id="s")
-        assert len(traces.feedback("default", session_id="other")) == 1
+        assert not said_about(traces, "default", session_id="s")
+        assert len(said_about(traces, "default", session_id="other")) == 1
         assert traces.delete("other", TraceFilter(session_id="other")) == 0
         assert listed(traces) == ids(2)
 

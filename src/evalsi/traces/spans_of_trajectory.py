@@ -59,25 +59,6 @@ def spans_of_record(record: Record) -> list[Span]:
     ]
 
 
-def raw_spans_of(record: Record) -> list[Span]:
-    """What the steps of a trace keep of the spans that they were read from: names, times and attributes as they were sent."""
-    steps = record.trajectory.steps if record.trajectory is not None else []
-    return [
-        Span(
-            trace_id=record.id,
-            span_id=step.span_id,
-            parent_span_id=step.parent_span_id,
-            name=step.name,
-            start_ns=microseconds(step.start_time) * 1000 if step.start_time is not None else 0,
-            end_ns=microseconds(step.end_time) * 1000 if step.end_time is not None else 0,
-            attributes={name: value for name, value in step.attributes.items() if name not in _OWN},
-            status_code=STATUS_ERROR if step.error else 0,
-            status_message=step.error,
-        )
-        for step in steps
-    ]
-
-
 _ROOT = "evalsi-root"
 
 

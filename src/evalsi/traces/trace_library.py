@@ -7,7 +7,7 @@ written once, against this, and prints the same for both.
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from evalsi.schema import DeleteTracesRequest, GetTraceResponse, TraceFilter, TraceSummary
+from evalsi.schema import DeleteTracesRequest, Feedback, GetTraceResponse, TraceFilter, TraceSummary
 from evalsi.traces.span import Span
 
 
@@ -25,10 +25,12 @@ class TraceLibrary(Protocol):
         """By its id, or the unique begin of one."""
         ...
 
+    def feedback(self, *, trace_id: str = "", session_id: str = "", limit: int | None = None) -> Iterator[Feedback]:
+        """What was said about a trace, by its id or the unique begin of one, or about a session; the newest first."""
+        ...
+
     def spans(self, trace_id: str) -> Sequence[Span]:
-        """What it was made of, by its id or the unique begin of one; of a server, as far as its steps hold it: without
-        their resources and events.
-        """
+        """What it was made of, by its id or the unique begin of one: as it was sent, with resources and events."""
         ...
 
     def follow(self, choice: TraceFilter, *, interval_s: float) -> Iterator[TraceSummary]:

@@ -39,7 +39,7 @@ class PartLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How much is taken; the rest is rejected or cut."""
 
     most_spans: int = 65_536
-    """Of one request."""
+    """Of one request, for one project, those counted that are rejected for something else."""
     most_spans_of_trace: int = 10_000
     """Of one trace, in one request."""
     most_attributes: int = 1_000
@@ -155,7 +155,9 @@ class _Split:
         self._judged: dict[str, list[Feedback]] = {}
         self._services: dict[int, tuple[str, dict[str, str]]] = {}
         self._resources = 0
-        self._taken = 0
+        self._seen = Counter[str]()
+        """Spans, by project."""
+        self._seen_in_all = 0
         self._opinions = 0
         self._rejections = Rejections()
 
@@ -181,11 +183,11 @@ class _Split:
         read = otlp_messages().Span.FromString
         scope_number = len(self._origins) - 1
         most_of_trace, oldest_ns = self._limits.most_spans_of_trace, self._limits.oldest_ns
+        room, most = self._room(project)
         for place, raw in enumerate(spans):
-            if self._taken >= self._most_spans:
-                left = len(spans) - place
-                self._rejections.add("request_full", f"a request has at most {self._most_spans:,} spans", left)
-                return
+            if place >= room:
+                self._rejections.add("request_full", f"a request has at most {most:,} spans", len(spans) - place)
+                break
             try:
                 span = read(raw)
             except damage():
@@ -215,7 +217,6 @@ class _Split:
             elif trace.scope_number != scope_number:
                 trace.before.append((trace.scope_number, trace.spans))
                 trace.scope_number, trace.spans = scope_number, []
-            self._taken += 1
             trace.spans.append(raw if len(raw) <= _SMALL_SPAN_BYTES else self._cut(span, raw))
             trace.span_ids.append(span_id)
             if span.events:
@@ -228,6 +229,18 @@ class _Split:
             trace.failed_spans += failed
             if not parent or parent in (span_id, _NO_SPAN):
                 self._add_root(trace, span, failed=failed)
+        seen = max(0, min(len(spans), room))
+        self._seen[project] += seen
+        self._seen_in_all += seen
+
+    def _room(self, project: str) -> tuple[int, int]:
+        """How many more spans of a project are read, and the limit that says so: the project's own, or that of the whole
+        request, which is the largest one of a project that it names so far.
+        """
+        own = self._limits.most_spans
+        self._most_spans = max(self._most_spans, own)
+        left, left_in_all = own - self._seen[project], self._most_spans - self._seen_in_all
+        return (left, own) if left <= left_in_all else (left_in_all, self._most_spans)
 
     def _add_root(self, trace: _Trace, span: Any, *, failed: bool) -> None:
         trace.name = text_of_wire(span.name)
@@ -244,9 +257,10 @@ class _Split:
     def _judge(self, span: Any, origin: _Origin, project: str) -> None:
         """Notes what events of a span say of its quality. Of one request no more than it may have spans: an event is small."""
         judged = self._judged.setdefault(project, [])
+        most = self._limits.most_spans
         for said in self._judged_in(span, origin):
-            if self._opinions >= self._most_spans:
-                example = f"a request has at most {self._most_spans:,} events that judge"
+            if len(judged) >= most or self._opinions >= self._most_spans:
+                example = f"a request has at most {most:,} events that judge"
                 self._rejections.add("request_full", example)
                 continue
             self._opinions += 1

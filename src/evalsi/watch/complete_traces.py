@@ -21,7 +21,6 @@ from evalsi.ports.score_sink import OutgoingScores
 from evalsi.ports.trace_store import CompletedTrace, DueTrace
 from evalsi.schema import PolicyResults, PolicyScope, Record, TraceSummary
 from evalsi.traces import Span
-from evalsi.traces.feedback_value import opinion
 from evalsi.traces.record_of_trace import record_of_trace
 from evalsi.traces.stored_spans import stored_spans
 from evalsi.watch.cascade import run_cascade
@@ -262,9 +261,7 @@ def _as_seen(tools: WatchTools, done: CompletedTrace, spans: Sequence[Span], rec
     is_same = due.evaluated_spans == done.span_digest
     feedback = None
     if any(policy.reads_feedback for policy in tools.book.policies(due.project)):
-        said = map(opinion, tools.traces.feedback(due.project, trace_id=due.trace_id))
-        opinions = [value for value in said if value is not None]
-        feedback = sum(opinions) / len(opinions) if opinions else None
+        feedback = tools.traces.opinion(due.project, due.trace_id, done.keys)
     summary = msgspec.structs.replace(
         done.summary,
         project=due.project,

@@ -1,20 +1,23 @@
 """What a policy did and found, for people: its counts, figures, alerts, spending, and what somebody should know."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from evalsi.core.errors import UsageError
 from evalsi.ports.judge_tokens import JudgeTokenQuota
-from evalsi.ports.policy_store import MINUTE_MS, DaySpent, PolicyStore
+from evalsi.ports.policy_store import MINUTE_MS, Bucket, DaySpent, PolicyStore
 from evalsi.schema import AlertState, MetricDrift, MetricWindow, PolicyStats
 from evalsi.watch.alerts import AlertMemory, Bounds, interval_of, key_of
 from evalsi.watch.cascade import NO_CONTENT
 from evalsi.watch.day_meter import day_of, why_used_up
 from evalsi.watch.figures import drift_of, interval_message, moment, period_of, series_of, windows_of
-from evalsi.watch.fold import memories_of
+from evalsi.watch.fold import memories_of, tally_of
 from evalsi.watch.policy import CheckedPolicy
 
+MOST_GROUPS = 100
+"""Values of the field that figures are split by: as many of those with the most results, and of those seen last."""
 FIELDS = ("version", "service", "model")
 _LABEL = "label."
 
@@ -49,6 +52,7 @@ def policy_stats(
     since_ms = start_ms if asked.since is None else _minute(int(asked.since.timestamp() * 1000))
     first_ms = min(since_ms, start_ms)
     buckets = store.buckets(project, name, since_ms=first_ms, until_ms=now_ms + 1, field=asked.by)
+    buckets, left_out = _largest_groups(buckets, asked.by)
     window = period_of(buckets, start_ms, now_ms + 1)
     step_ms = None if asked.step_s is None else int(asked.step_s * 1000)
     series = series_of([each for each in buckets if each.key.start_ms >= since_ms], since_ms, now_ms + 1, step_ms)
@@ -72,9 +76,30 @@ def policy_stats(
         tokens_today=today.tokens,
         budget_reached=over is not None,
         traces_over_budget=counts.get("over_budget", 0),
-        warnings=_warnings(metrics, over),
+        warnings=[*_warnings(metrics, over), *left_out],
         drift=_drift(store, checked, start_ms, now_ms) if not asked.by else [],
     )
+
+
+def _largest_groups(buckets: Sequence[Bucket], by: str) -> tuple[Sequence[Bucket], list[str]]:
+    """The buckets of the values that are shown, and what to say of the others: a label may have a value for each trace."""
+    begun: dict[str, int] = {}
+    for bucket in buckets:
+        begun[bucket.key.value] = max(bucket.key.start_ms, begun.get(bucket.key.value, 0))
+    if len(begun) <= MOST_GROUPS:
+        return buckets, []
+    results = Counter[str]()
+    for bucket in buckets:
+        tally = tally_of(bucket.body)
+        results[bucket.key.value] += tally.n + tally.skipped + tally.errors
+    # Of values that are equal in this, the first by name: the same figures each time.
+    largest = sorted(begun, key=lambda value: (-results[value], value))[:MOST_GROUPS]
+    latest = sorted(begun, key=lambda value: (-begun[value], value))[:MOST_GROUPS]
+    shown = {*largest, *latest}
+    if len(shown) == len(begun):
+        return buckets, []
+    said = f"{len(shown):,} of {len(begun):,} values of {by} are shown: those with the most results and those seen last"
+    return [bucket for bucket in buckets if bucket.key.value in shown], [said]
 
 
 def _quota_used_up(checked: CheckedPolicy, quota: JudgeTokenQuota | None) -> str | None:

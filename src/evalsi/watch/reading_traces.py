@@ -10,14 +10,16 @@ import msgspec
 from evalsi.core.errors import UsageError
 from evalsi.ports.failure_store import FailureSource, FailureStore
 from evalsi.ports.policy_store import SESSION_PREFIX
-from evalsi.ports.trace_store import TraceStore
+from evalsi.ports.trace_store import FeedbackPage, TraceStore
 from evalsi.schema import DeleteTracesRequest, GetTraceResponse, TraceFilter, TraceSummary
 from evalsi.traces import Tracing
 from evalsi.traces.record_of_trace import record_of_trace
-from evalsi.traces.stored_spans import spans_of_bodies
+from evalsi.traces.stored_spans import spans_of_bodies, stored_spans
 
 Forget = Callable[[str, Sequence[str]], object]
 """Removes what is kept of single traces and sessions beside them: (project, subjects as in `ports.policy_store`)."""
+FEEDBACK_SHOWN = 50
+"""Of what was said about a trace or a session, the newest that are shown with it."""
 _AT_ONCE = 500
 
 
@@ -29,16 +31,53 @@ def read_trace(store: TraceStore, tracing: Tracing, project: str, trace_id: str)
 
     Raises: NotFoundError: there is none, or several ids begin so.
     """
-    name = trace_id.lower()
-    if len(name) != 32:
-        name = store.full_id(project, name)
+    name = _full_id(store, project, trace_id)
     spans = spans_of_bodies(store.spans(project, name))
+    said = store.feedback(project, trace_id=name, size=FEEDBACK_SHOWN)
     return GetTraceResponse(
         record=record_of_trace(spans, tracing) if spans else None,
         policies=list(store.results(project, name)),
         summary=store.summary(project, name),
-        feedback=list(store.feedback(project, trace_id=name)),
+        feedback=list(said.feedback),
+        feedback_total=said.total,
+        feedback_page_token=said.next_token,
     )
+
+
+def sound_bodies(store: TraceStore, project: str, trace_id: str) -> Sequence[bytes]:
+    """What a trace was sent as: requests of OTLP in protobuf, which are one when they are joined. Damaged ones are left out.
+
+    Args:
+        trace_id: Its id, or the unique begin of one.
+
+    Raises: NotFoundError: there is none, or several ids begin so.
+    """
+    bodies = store.spans(project, _full_id(store, project, trace_id))
+    return [body for body in bodies if not stored_spans([body]).damaged]
+
+
+def _full_id(store: TraceStore, project: str, trace_id: str) -> str:
+    name = trace_id.lower()
+    return name if len(name) == 32 else store.full_id(project, name)
+
+
+def list_feedback(
+    store: TraceStore, project: str, *, trace_id: str = "", session_id: str = "", size: int, token: str = ""
+) -> FeedbackPage:
+    """What was said about a trace or a session, the newest first.
+
+    Args:
+        trace_id: Its id, or the unique begin of one.
+
+    Raises:
+        UsageError: not exactly one of the two is named, or the token is none of this list.
+        NotFoundError: there is no such trace, or several ids begin so.
+    """
+    if bool(trace_id) == bool(session_id):
+        raise UsageError("feedback is listed of one trace or of one session", hint="give one of trace_id, session_id")
+    if trace_id:
+        trace_id = store.summary(project, _full_id(store, project, trace_id)).trace_id
+    return store.feedback(project, trace_id=trace_id, session_id=session_id, size=size, token=token)
 
 
 def delete_traces(

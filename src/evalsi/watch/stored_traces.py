@@ -13,13 +13,13 @@ from evalsi.core.errors import NotFoundError
 from evalsi.ports.failure_store import FailureStore
 from evalsi.ports.policy_store import PolicyStore
 from evalsi.ports.trace_store import TraceStore, Waiting
-from evalsi.schema import DeleteTracesRequest, GetTraceResponse, TraceFilter, TraceSummary
+from evalsi.schema import DeleteTracesRequest, Feedback, GetTraceResponse, TraceFilter, TraceSummary
 from evalsi.traces import Span, Tracing, by_trace
 from evalsi.traces.otlp_writing import encode_otlp_protobuf
 from evalsi.traces.record_of_trace import record_of_trace
 from evalsi.traces.stored_spans import spans_of_bodies
 from evalsi.traces.trace_parts import PartLimits, parts_of_request
-from evalsi.watch.reading_traces import delete_traces, read_trace
+from evalsi.watch.reading_traces import delete_traces, list_feedback, read_trace
 from evalsi.watch.summary_of_trace import completed_trace
 
 _AT_ONCE = 200
@@ -62,6 +62,20 @@ class StoredTraces:
 
     def get(self, trace_id: str) -> GetTraceResponse:
         return read_trace(self._store, self._tracing, self._project, trace_id)
+
+    def feedback(self, *, trace_id: str = "", session_id: str = "", limit: int | None = None) -> Iterator[Feedback]:
+        token = ""
+        left = limit
+        while left is None or left > 0:
+            size = _AT_ONCE if left is None else min(left, _AT_ONCE)
+            page = list_feedback(
+                self._store, self._project, trace_id=trace_id, session_id=session_id, size=size, token=token
+            )
+            yield from page.feedback
+            token = page.next_token
+            if not token:
+                return
+            left = None if left is None else left - size
 
     def spans(self, trace_id: str) -> Sequence[Span]:
         name = trace_id.lower()

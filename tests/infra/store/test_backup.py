@@ -219,7 +219,7 @@ def test_traces_come_back_with_their_scores_words_and_feedback(
         assert [row.trace_id for row in traces.find(None, TraceFilter(text="question 2"), size=9).traces] == [
             trace_id(2)
         ]
-        assert traces.feedback("default", trace_id=trace_id(3)) == [said]
+        assert traces.feedback("default", trace_id=trace_id(3), size=9).feedback == [said]
         append(traces, a_part(9))
         assert traces.count(None, EVERYTHING).total == 6
         assert traces.delete("default", [trace_id(2)]) == 1

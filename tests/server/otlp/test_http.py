@@ -8,6 +8,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+import grpc
 import msgspec
 import pytest
 import zstandard
@@ -137,6 +138,89 @@ def test_what_cannot_be_taken_is_refused_in_the_encoding_it_came_in(
     else:
         assert answered["content-type"] == "application/json"
         assert json.loads(content)["code"] in (3, 8)
+
+
+OWN_LIMITS = """
+projects: {small: {}, large: {}}
+otlp:
+  grace: 0.2s
+  max_request_bytes: 100000
+  max_request_spans: 40
+  projects:
+    default: {max_request_bytes: 200000, max_request_spans: 50}
+    small: {max_request_bytes: 60000, max_request_spans: 4}
+    large: {max_request_bytes: 400000, max_request_spans: 60}
+"""
+
+
+@pytest.fixture(scope="module")
+def dividing(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
+    """A server whose projects take different sizes of requests; who calls is one of the default project."""
+    folder: Path = tmp_path_factory.mktemp("dividing")
+    (folder / "evalsi.yaml").write_text(OWN_LIMITS, encoding="utf-8")
+    with running_server(folder, ["--config", "evalsi.yaml"]) as running:
+        yield running
+
+
+def sized(size_bytes: int, project: str = "", spans: int = 1) -> bytes:
+    """A request of about that size, a little less."""
+    texts = {"padding": "x" * ((size_bytes - 700 * spans) // spans)}
+    resource = {"evalsi.project": project} if project else {}
+    made = a_trace(spans, resource=resource)
+    return body_of(*(msgspec.structs.replace(span, attributes=texts) for span in made))
+
+
+@pytest.mark.parametrize("packing", ["", "gzip"])
+def test_a_project_has_its_own_size_of_requests(dividing: RunningServer, packing: str) -> None:
+    def sent(body: bytes) -> tuple[int, str]:
+        headers = {**PROTOBUF, "content-encoding": packing} if packing else PROTOBUF
+        # Texts that repeat themselves would be refused as a bomb.
+        status, _, answer = post(dividing, PACKINGS[packing](body) if packing else body, headers)
+        return status, status_of(answer).message if status != 200 else ""
+
+    assert sent(sized(190_000))[0] == 200
+    status, said = sent(sized(210_000))
+    assert (status, "200,000 bytes that are taken" in said) == (413, True)
+    assert sent(sized(55_000, "small"))[0] == 200
+    status, said = sent(sized(70_000, "small"))
+    assert (status, "60,000 bytes that are taken for the project 'small'" in said) == (413, True)
+    # What a project may have more is known too late for one that the request names.
+    assert sent(sized(190_000, "large"))[0] == 200
+    assert sent(sized(210_000, "large"))[0] == 413
+
+
+@pytest.mark.parametrize(("size_bytes", "project", "said"), [(210_000, "", "200,000"), (70_000, "small", "60,000")])
+def test_the_size_of_a_project_holds_over_grpc_too(
+    dividing: RunningServer, size_bytes: int, project: str, said: str
+) -> None:
+    with grpc.insecure_channel(f"127.0.0.1:{dividing.port}") as channel:
+        export: Any = channel.unary_unary("/opentelemetry.proto.collector.trace.v1.TraceService/Export")
+        export(sized(size_bytes - 20_000, project), timeout=20)
+        with pytest.raises(grpc.RpcError) as refused:
+            export(sized(size_bytes, project), timeout=20)
+    answer: Any = refused.value
+    assert f"{said} bytes that are taken" in answer.details()
+
+
+def test_what_is_too_large_for_a_project_that_a_request_names_is_not_stored_in_part(dividing: RunningServer) -> None:
+    own, named = a_trace(1), a_trace(1, resource={"evalsi.project": "small"})
+    padded = [msgspec.structs.replace(span, attributes={"padding": "x" * 40_000}) for span in (*own, *named)]
+    assert post(dividing, body_of(*padded))[0] == 413
+    assert stored(dividing, own[0].trace_id) is None
+    for span in padded:
+        assert post(dividing, body_of(span))[0] == 200
+    assert stored(dividing, own[0].trace_id)
+    assert stored(dividing, named[0].trace_id, "small")
+
+
+@pytest.mark.parametrize(("project", "most"), [("", 50), ("small", 4), ("large", 60)])
+def test_a_project_has_its_own_number_of_spans_in_a_request(dividing: RunningServer, project: str, most: int) -> None:
+    spans = a_trace(70, resource={"evalsi.project": project} if project else {})
+    status, _, answer = post(dividing, body_of(*spans))
+    rejected, message = partial_success(answer)
+    assert (status, rejected) == (200, 70 - most)
+    assert f"a request has at most {most} spans" in message
+    assert stored(dividing, spans[0].trace_id, project)["summary"]["spans"] == most
 
 
 @pytest.mark.parametrize("packing", ["gzip", "zstd"])

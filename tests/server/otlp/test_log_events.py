@@ -262,8 +262,8 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]
     folder: Path = tmp_path_factory.mktemp("strict")
     configuration = """
     data_dir: store
-    projects: {lamps: {}, slow: {}}
-    otlp: {grace: 0.2s, max_request_spans: 20, max_trace_spans: 20}
+    projects: {lamps: {}, slow: {}, few: {}}
+    otlp: {grace: 0.2s, max_request_spans: 20, max_trace_spans: 20, projects: {few: {max_request_spans: 10}}}
     rate_limits: {projects: {slow: {ingest: {per_second: 0.001, burst: 1}}}}
     traces: {redaction: {keep_attributes: ["gen_ai.*"]}}
     """
@@ -303,6 +303,28 @@ def test_one_request_judges_no_more_often_than_it_may_have_spans(strict: Running
     assert (status, rejected) == (200, 80)
     assert "a request has at most 20 events that judge" in message
     assert len(stored(strict, span.trace_id)["feedback"]) == 20
+
+
+def test_log_records_of_one_request_are_counted_by_project(strict: RunningServer) -> None:
+    (span,) = a_trace(1, resource={"evalsi.project": "few"})
+    assert post(strict, body_of(span))[0] == 200
+    logs = [
+        {
+            "eventName": "gen_ai.evaluation.result",
+            "timeUnixNano": str(number * 1000),
+            "traceId": span.trace_id,
+            "spanId": span.span_id,
+            "attributes": [{"key": "gen_ai.evaluation.score.label", "value": {"stringValue": f"l{number}"}}],
+        }
+        for number in range(1, 13)
+    ]
+    resource = {"attributes": [{"key": "evalsi.project", "value": {"stringValue": "few"}}]}
+    body = json.dumps({"resourceLogs": [{"resource": resource, "scopeLogs": [{"logRecords": logs}]}]})
+    status, _, answer = strict.request("POST", "/v1/logs", body, {"content-type": "application/json"})
+    told = json.loads(answer)["partialSuccess"]
+    assert (status, int(told["rejectedLogRecords"])) == (200, 2)
+    assert "a request has at most 10 events that judge" in told["errorMessage"]
+    assert len(stored(strict, span.trace_id, "few")["feedback"]) == 10
 
 
 def test_a_project_that_a_request_names_has_its_own_rate(strict: RunningServer) -> None:

@@ -4,13 +4,15 @@ import re
 import shlex
 import subprocess
 import sys
+from html import escape
 from html.parser import HTMLParser
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlencode
 
 import msgspec
 import pytest
 
 from tests.server.pages.page_server import PageServer, links, words
+from tests.server.pages.stored_runs import opened
 
 
 def test_the_list_opens_with_verdicts_means_and_their_intervals(pages: PageServer) -> None:
@@ -129,7 +131,44 @@ def test_a_metric_that_has_no_better_end_is_not_said_to_be_better(pages: PageSer
 
 def test_a_comparison_without_two_runs_asks_for_them(pages: PageServer) -> None:
     assert "Choose a candidate" in pages.get("/ui/compare")
-    pages.get(f"/ui/compare?candidate={pages.ids['candidate']}&baseline=nothing", status=404)
+    form = pages.get("/ui/compare")
+    assert f'<option value="{pages.ids["candidate"]}">' in form
+    assert form.count('list="recent-runs"') == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["support-aster", "smoke", "latest", "latest~2", "latest(branch=main)", "latest( branch = tone-of-voice )"]
+)
+def test_a_comparison_takes_whatever_the_command_takes_for_a_run(pages: PageServer, name: str) -> None:
+    with opened(pages.store) as stores:
+        named = stores.of("default").find(name).id
+    other = pages.ids["baseline"]
+    for sides in ((name, other), (other[:9], name), (name, name)):
+        asked = urlencode({"baseline": sides[0], "candidate": sides[1], "cluster_by": "topic"})
+        status, headers = pages.head(f"/ui/compare?{asked}")
+        assert status == 303
+        address = headers["location"]
+        shown = parse_qs(address.partition("?")[2])
+        assert shown == {
+            "baseline": [named if sides[0] == name else other],
+            "candidate": [named if sides[1] == name else other],
+            "cluster_by": ["topic"],
+        }
+    assert f"evalsi compare {named} {named}" in pages.get(f"/ui/compare?candidate={named}&baseline={named}")
+
+
+def test_a_run_that_is_not_there_is_said_above_the_form_with_the_nearest_one(pages: PageServer) -> None:
+    other = pages.ids["baseline"]
+    for wrong, said, status in (
+        ("suport-aster", "support-aster", 404),
+        ("latest~100000", "the oldest of", 404),
+        ("latest(branch=none)", "no run is labelled branch=none", 404),
+        ("latest(branch)", "is no label", 400),
+        ("<b>", "no run", 404),
+    ):
+        page = pages.get(f"/ui/compare?candidate={other}&baseline={quote(wrong, safe='')}", status=status)
+        assert said in words(page)
+        assert f'value="{escape(wrong)}"' in page
 
 
 def test_datasets_their_versions_and_what_differs(pages: PageServer) -> None:

@@ -4,9 +4,11 @@ import random
 import re
 import time
 from contextlib import closing
+from datetime import UTC, datetime
 from http.client import HTTPConnection
 from urllib.parse import quote
 
+from evalsi.schema import Feedback
 from evalsi.traces import default_tracing
 from tests.server.pages.page_server import PageServer, links, words
 from tests.server.pages.seen_traffic import TraceSketch, documents
@@ -240,6 +242,38 @@ def test_a_form_of_somebody_else_captures_nothing(pages: PageServer) -> None:
     trace = f"/ui/traces/{pages.ids['docs-answers']}"
     status, _, _ = pages.send(f"{trace}/capture", {}, page=trace, origin="http://elsewhere.example")
     assert status == 403
+
+
+def test_much_feedback_is_shown_in_parts_the_newest_first(pages: PageServer) -> None:
+    said = [
+        Feedback(
+            id=f"{number} {trace_id}",
+            comment=f"remark {number}.",
+            time=_moment(number),
+            trace_id=trace_id,
+            session_id="" if trace_id else "talked-about",
+        )
+        for number in range(120)
+        for trace_id in (pages.ids["silent"], "")
+    ]
+    with opened_traffic(pages.store) as store:
+        store.add_feedback("default", said, now_ms=0, reconsider=False)
+    for place in (f"/ui/traces/{pages.ids['silent']}", "/ui/sessions/talked-about"):
+        address, seen = place, list[int]()
+        while True:
+            page = pages.get(address)
+            seen += [int(number) for number in re.findall(r"remark (\d+)\.", words(page))]
+            older = links(page, "#said")[-1]
+            if "Older feedback" not in page:
+                break
+            assert "of 120" in words(page)
+            address = older.partition("#")[0]
+        assert seen == list(range(119, -1, -1))
+        assert "remark 119." in words(pages.get(older.partition("#")[0]))
+
+
+def _moment(number: int) -> datetime:
+    return datetime.fromtimestamp(1_700_000_000 + number, UTC)
 
 
 def test_a_list_that_is_followed_hears_of_what_becomes_complete(pages: PageServer) -> None:

@@ -21,9 +21,9 @@ from evalsi.infra.store.trace_tables import (
     DROP_SCORE,
     FIND_RESULTS,
     TraceTables,
+    asked_within,
     id_bytes,
     json_list,
-    mean_of,
     results_row,
 )
 from evalsi.infra.store.transactions import Transaction
@@ -211,7 +211,7 @@ class TraceCompleting(TraceTables):
             *(shown.steps, labels_text(own_labels), session, sound(shown.user_id) or user_id, sound(shown.version)),
             *(sound(shown.model), sound(shown.input), sound(shown.output), shown.input_tokens, shown.output_tokens),
             *(shown.cost_usd, shown.spans, shown.failed_spans, msgspec.json.encode(own_keys).decode()),
-            *(mean_of(self._opinions(locked, project, due.trace_id, own_keys) if said else ()), *counted, trace),
+            *(self._opinion(asked_within(locked), project, due.trace_id, own_keys) if said else None, *counted, trace),
         )
         later.add(COMPLETE, values)
         self._put_labels(later.add, (project, start_ns, trace), before, own_labels)

@@ -1,17 +1,21 @@
 """What people say about traces, sessions and their own keys, which may come before the traces do."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
 from evalsi.core.clock import microseconds, moment_of
+from evalsi.core.page_token import read_page_token, write_page_token
 from evalsi.infra.store.trace_rows import packed, sound, unpacked_feedback
-from evalsi.infra.store.trace_tables import FIND_BY_ID, FIND_SESSION, TraceTables, id_bytes, json_list, mean_of
+from evalsi.infra.store.trace_tables import FIND_BY_ID, FIND_SESSION, TraceTables, asked_within, id_bytes, json_list
 from evalsi.infra.store.transactions import Transaction
+from evalsi.ports.trace_store import FeedbackPage
 from evalsi.schema import Feedback
 from evalsi.traces.feedback_value import opinion
 
+_Source: TypeAlias = tuple[str, tuple[int, str], tuple[str, ...]]
+"""A condition, its values, and the trace whose feedback is not counted, since it is counted elsewhere."""
 PUT_FEEDBACK = """
     INSERT INTO trace_feedback (project, id, trace_id, sender_key, session_id, time_us, opinion, body)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -22,12 +26,12 @@ FIND_BY_KEY = """
     WHERE k.project = ? AND k.sender_key = ?"""
 SET_FEEDBACK = "UPDATE traces SET feedback = ? WHERE key = ?"
 RECONSIDER = "UPDATE traces SET due_ms = ?, evaluated = NULL WHERE key = ? AND due_ms IS NULL"
-FEEDBACK_BY_TRACE = """
-    SELECT time_us, id, body FROM trace_feedback WHERE project = ? AND trace_id = ? AND trace_id != ''"""
-FEEDBACK_BY_KEY = """
-    SELECT time_us, id, body FROM trace_feedback WHERE project = ? AND sender_key = ? AND sender_key != ''"""
-FEEDBACK_BY_SESSION = """
-    SELECT time_us, id, body FROM trace_feedback WHERE project = ? AND session_id = ? AND session_id != ''"""
+_ABOUT_TRACE = "project = ? AND trace_id = ? AND trace_id != ''"
+_ABOUT_SESSION = "project = ? AND session_id = ? AND session_id != ''"
+_BY_KEY = "project = ? AND sender_key = ? AND sender_key != ''"
+NEWEST = "SELECT time_us, id, body FROM trace_feedback WHERE {} ORDER BY time_us DESC, id DESC LIMIT ?"
+COUNT = "SELECT count(*) FROM trace_feedback WHERE {}"
+BELOW = " AND (time_us, id) < (?, ?)"
 
 
 class TraceFeedback(TraceTables):
@@ -48,25 +52,50 @@ class TraceFeedback(TraceTables):
                 if not rows and locked.execute(FIND_SESSION, (key, sound(said.session_id))).fetchone() is None:
                     waiting += 1
             for trace, (trace_id, keys) in sorted(about.items()):
-                locked.execute(SET_FEEDBACK, (mean_of(self._opinions(locked, key, trace_id, keys)), trace))
+                locked.execute(SET_FEEDBACK, (self._opinion(asked_within(locked), key, trace_id, keys), trace))
                 if reconsider:
                     locked.execute(RECONSIDER, (now_ms, trace))
             return waiting
 
         return self._database.write(change)
 
-    def feedback(self, project: str, *, trace_id: str = "", session_id: str = "") -> Sequence[Feedback]:
-        key = self._key(project)
-        rows = [
-            *self._read(FEEDBACK_BY_TRACE, (key, trace_id)),
-            *self._read(FEEDBACK_BY_SESSION, (key, sound(session_id))),
-        ]
-        for _, _, keys in self._read(FIND_BY_ID, (key, id_bytes(trace_id))):
-            for sender_key in json_list(keys):
-                rows += self._read(FEEDBACK_BY_KEY, (key, sender_key))
-        found = {row[1]: row for row in rows}
-        said = [unpacked_feedback(name, body) for _, name, body in sorted(found.values(), key=lambda row: row[:2])]
-        return [each for each in said if each is not None]
+    def opinion(self, project: str, trace_id: str, keys: Sequence[str]) -> float | None:
+        return self._opinion(self._read, self._key(project), trace_id, [sound(key) for key in keys])
+
+    def feedback(
+        self, project: str, *, trace_id: str = "", session_id: str = "", size: int, token: str = ""
+    ) -> FeedbackPage:
+        query = ["feedback", project, trace_id, session_id]
+        after = read_page_token(token, query, tuple[int, str])
+        sources = self._sources(self._key(project), trace_id, session_id)
+        # Each source is in order by itself, and what is in two of them is one.
+        found = {
+            row[1]: row
+            for where, values, _ in sources
+            for row in self._read(
+                NEWEST.format(where + (BELOW if after is not None else "")), (*values, *(after or ()), size + 1)
+            )
+        }
+        newest = sorted(found.values(), key=lambda row: row[:2], reverse=True)
+        shown = newest[:size]
+        said = [unpacked_feedback(name, body) for _, name, body in shown]
+        return FeedbackPage(
+            feedback=[each for each in said if each is not None],
+            total=sum(
+                self._read(COUNT.format(f"{where} AND trace_id != ?" if other else where), (*values, *other))[0][0]
+                for where, values, other in sources
+            ),
+            next_token=write_page_token(query, list(shown[-1][:2])) if len(newest) > size else "",
+        )
+
+    def _sources(self, project: int, trace_id: str, session_id: str) -> "list[_Source]":
+        """Where what was said about a trace or a session is found."""
+        if session_id:
+            return [(_ABOUT_SESSION, (project, sound(session_id)), ())]
+        sources: list[_Source] = [(_ABOUT_TRACE, (project, trace_id), ())]
+        for _, _, keys in self._read(FIND_BY_ID, (project, id_bytes(trace_id))):
+            sources += [(_BY_KEY, (project, key), (trace_id,)) for key in json_list(keys)]
+        return sources
 
 
 def _feedback_row(project: int, said: Feedback, now_ms: int) -> tuple[Any, ...]:

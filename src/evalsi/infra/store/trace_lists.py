@@ -13,7 +13,15 @@ import msgspec
 from evalsi.core.clock import microseconds
 from evalsi.core.page_token import read_page_token, write_page_token
 from evalsi.infra.store.trace_query import Leader, TraceQuery, trace_query
-from evalsi.infra.store.trace_rows import SHOWN, json_labels, label_of, summary_of_row, unpacked_results, unpacked_spans
+from evalsi.infra.store.trace_rows import (
+    SHOWN,
+    json_labels,
+    label_of,
+    sound,
+    summary_of_row,
+    unpacked_results,
+    unpacked_spans,
+)
 from evalsi.infra.store.trace_tables import AT_ONCE, FIND_PARTS, FIND_RESULTS, TraceTables, id_bytes, missing_trace
 from evalsi.ports.trace_store import ScoreChoice, TraceCounts, TracePage
 from evalsi.schema import PolicyResults, TraceFilter, TraceSummary
@@ -53,6 +61,18 @@ class TraceLists(TraceTables):
         return TracePage(
             traces=[summary_of_row(names[each.project], each.row) for each in found[:size]], next_token=more
         )
+
+    def find_of_session(self, project: str, session_id: str, *, size: int, token: str = "") -> TracePage:
+        query = ["session", project, session_id]
+        after = read_page_token(token, query, tuple[int, int])
+        above = " AND (t.start_ns, t.key) > (?, ?)" if after is not None else ""
+        rows = self._read(
+            f"SELECT {', '.join(SHOWN)}, t.start_ns, t.key FROM traces t "  # noqa: S608 - names of ours
+            f"WHERE t.project = ? AND t.session_id = ? AND t.session_id != ''{above} ORDER BY t.start_ns, t.key LIMIT ?",
+            (self._key(project), sound(session_id), *(after or ()), size + 1),
+        )
+        more = write_page_token(query, list(rows[size - 1][-2:])) if len(rows) > size else ""
+        return TracePage(traces=[summary_of_row(project, row) for row in rows[:size]], next_token=more)
 
     def count(self, projects: Sequence[str] | None, choice: TraceFilter) -> TraceCounts:
         total = looked_at = 0

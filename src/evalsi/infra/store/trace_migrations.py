@@ -186,4 +186,19 @@ TRACE_MIGRATIONS: tuple[Migration, ...] = (
     Migration(3, FAILURE_TABLES),
     Migration(4, OUTBOX_TABLES),
     Migration(5, MARK_AGES),
+    # In the order of their time, so that the newest are read and no others.
+    Migration(
+        6,
+        (
+            "DROP INDEX trace_feedback_by_trace",
+            "DROP INDEX trace_feedback_by_key",
+            "DROP INDEX trace_feedback_by_session",
+            "CREATE INDEX trace_feedback_by_trace ON trace_feedback (project, trace_id, time_us, id) WHERE trace_id != ''",
+            "CREATE INDEX trace_feedback_by_key ON trace_feedback (project, sender_key, time_us, id) WHERE sender_key != ''",
+            """
+            CREATE INDEX trace_feedback_by_session ON trace_feedback (project, session_id, time_us, id)
+            WHERE session_id != ''
+            """,
+        ),
+    ),
 )

@@ -5,9 +5,9 @@ above it. What always holds: what repeats in the row of a trace is changed with 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
@@ -42,9 +42,16 @@ MOVE_RESULTS = "UPDATE trace_results SET start_ns = ? WHERE trace = ?"
 DROP_KEY = "DELETE FROM trace_keys WHERE project = ? AND sender_key = ? AND trace = ?"
 FIND_BY_ID = "SELECT key, trace_id, keys FROM traces WHERE project = ? AND trace_id = ?"
 FIND_SESSION = "SELECT 1 FROM trace_sessions WHERE project = ? AND session_id = ?"
-OPINIONS_BY_TRACE = "SELECT opinion FROM trace_feedback WHERE project = ? AND trace_id = ? AND trace_id != ''"
+OPINIONS_BY_TRACE = (
+    "SELECT count(opinion), sum(opinion) FROM trace_feedback WHERE project = ? AND trace_id = ? AND trace_id != ''"
+)
 OPINIONS_BY_KEY = """
-    SELECT opinion FROM trace_feedback WHERE project = ? AND sender_key = ? AND sender_key != '' AND trace_id != ?"""
+    SELECT count(opinion), sum(opinion) FROM trace_feedback
+    WHERE project = ? AND sender_key = ? AND sender_key != '' AND trace_id != ?"""
+
+
+Ask: TypeAlias = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
+"""Gives the rows of a statement, from within a transaction or outside of one."""
 
 
 class Put(Protocol):
@@ -141,11 +148,17 @@ class TraceTables(ABC):
             locked.execute(ADD_SCORE, (project, name, after_ns, trace, value))
         locked.execute(MOVE_RESULTS, (after_ns, trace))
 
-    def _opinions(self, locked: Transaction, project: int, trace_id: str, keys: Sequence[str]) -> list[float]:
-        rows = locked.execute(OPINIONS_BY_TRACE, (project, trace_id)).fetchall()
+    def _opinion(self, ask: Ask, project: int, trace_id: str, keys: Sequence[str]) -> float | None:
+        """The mean of what was said about a trace, by its id or one of its keys; None when nothing was good or bad."""
+        told = ask(OPINIONS_BY_TRACE, (project, trace_id))
         for key in keys:
-            rows += locked.execute(OPINIONS_BY_KEY, (project, key, trace_id)).fetchall()
-        return [row[0] for row in rows if row[0] is not None]
+            told += ask(OPINIONS_BY_KEY, (project, key, trace_id))
+        count = sum(row[0] for row in told)
+        return sum(row[1] or 0.0 for row in told) / count if count else None
+
+
+def asked_within(locked: Transaction) -> Ask:
+    return lambda statement, values: locked.execute(statement, values).fetchall()
 
 
 def results_row(trace: int, project: int, start_ns: int, results: PolicyResults, now_ms: int) -> tuple[Any, ...]:
@@ -168,10 +181,6 @@ def id_bytes(trace_id: str) -> bytes:
         return bytes.fromhex(trace_id)
     except ValueError:
         return b""
-
-
-def mean_of(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
 
 
 def json_scores(text: str) -> dict[str, float]:

@@ -1410,6 +1410,15 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
         ("policies", "policies", "message", "list", "PolicyResults", "", False),
         ("summary", "summary", "message", "optional", "TraceSummary", "", False),
         ("feedback", "feedback", "message", "list", "Feedback", "", False),
+        ("feedback_total", "feedbackTotal", "int64", "plain", "", "", False),
+        ("feedback_page_token", "feedbackPageToken", "string", "plain", "", "", False),
+    ),
+    "ExportTraceRequest": (
+        ("trace_id", "traceId", "string", "plain", "", "", False),
+        ("project", "project", "string", "plain", "", "", False),
+    ),
+    "ExportTraceResponse": (
+        ("chunk", "chunk", "bytes", "plain", "", "", False),
     ),
     "GetSessionRequest": (
         ("session_id", "sessionId", "string", "plain", "", "", False),
@@ -1422,6 +1431,8 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
         ("policies", "policies", "message", "list", "PolicyResults", "", False),
         ("feedback", "feedback", "message", "list", "Feedback", "", False),
         ("next_page_token", "nextPageToken", "string", "plain", "", "", False),
+        ("feedback_total", "feedbackTotal", "int64", "plain", "", "", False),
+        ("feedback_page_token", "feedbackPageToken", "string", "plain", "", "", False),
     ),
     "ListScoresRequest": (
         ("project", "project", "string", "plain", "", "", False),
@@ -1441,6 +1452,18 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
     "ListScoresResponse": (
         ("traces", "traces", "message", "list", "TraceScores", "", False),
         ("next_page_token", "nextPageToken", "string", "plain", "", "", False),
+    ),
+    "ListFeedbackRequest": (
+        ("project", "project", "string", "plain", "", "", False),
+        ("trace_id", "traceId", "string", "plain", "", "", False),
+        ("session_id", "sessionId", "string", "plain", "", "", False),
+        ("page_size", "pageSize", "int32", "plain", "", "", False),
+        ("page_token", "pageToken", "string", "plain", "", "", False),
+    ),
+    "ListFeedbackResponse": (
+        ("feedback", "feedback", "message", "list", "Feedback", "", False),
+        ("next_page_token", "nextPageToken", "string", "plain", "", "", False),
+        ("total", "total", "int64", "plain", "", "", False),
     ),
     "DeleteTracesRequest": (
         ("project", "project", "string", "plain", "", "", False),

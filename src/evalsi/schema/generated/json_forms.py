@@ -102,6 +102,8 @@ if TYPE_CHECKING:
         ExportFailuresResponse,
         ExportRunRequest,
         ExportRunResponse,
+        ExportTraceRequest,
+        ExportTraceResponse,
         ExternalHarness,
         FailureCase,
         FailureEvent,
@@ -155,6 +157,8 @@ if TYPE_CHECKING:
         ListFailureEventsResponse,
         ListFailuresRequest,
         ListFailuresResponse,
+        ListFeedbackRequest,
+        ListFeedbackResponse,
         ListPermissionsRequest,
         ListPermissionsResponse,
         ListPoliciesRequest,
@@ -6119,6 +6123,8 @@ def rest_GetTraceResponse(m: GetTraceResponse) -> dict[str, Any]:
     d: dict[str, Any] = {
         "policies": [rest_PolicyResults(v) for v in m.policies],
         "feedback": [rest_Feedback(v) for v in m.feedback],
+        "feedbackTotal": m.feedback_total,
+        "feedbackPageToken": m.feedback_page_token,
     }
     v = m.record
     if v is not None:
@@ -6141,6 +6147,40 @@ def file_GetTraceResponse(m: GetTraceResponse) -> dict[str, Any]:
         d["summary"] = file_TraceSummary(v)
     if m.feedback:
         d["feedback"] = [file_Feedback(v) for v in m.feedback]
+    d["feedback_total"] = m.feedback_total
+    if m.feedback_page_token:
+        d["feedback_page_token"] = m.feedback_page_token
+    return d
+
+
+def rest_ExportTraceRequest(m: ExportTraceRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "traceId": m.trace_id,
+        "project": m.project,
+    }
+    return d
+
+
+def file_ExportTraceRequest(m: ExportTraceRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.trace_id:
+        d["trace_id"] = m.trace_id
+    if m.project:
+        d["project"] = m.project
+    return d
+
+
+def rest_ExportTraceResponse(m: ExportTraceResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "chunk": b64encode(m.chunk).decode("ascii"),
+    }
+    return d
+
+
+def file_ExportTraceResponse(m: ExportTraceResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.chunk:
+        d["chunk"] = b64encode(m.chunk).decode("ascii")
     return d
 
 
@@ -6172,6 +6212,8 @@ def rest_GetSessionResponse(m: GetSessionResponse) -> dict[str, Any]:
         "policies": [rest_PolicyResults(v) for v in m.policies],
         "feedback": [rest_Feedback(v) for v in m.feedback],
         "nextPageToken": m.next_page_token,
+        "feedbackTotal": m.feedback_total,
+        "feedbackPageToken": m.feedback_page_token,
     }
     return d
 
@@ -6186,6 +6228,9 @@ def file_GetSessionResponse(m: GetSessionResponse) -> dict[str, Any]:
         d["feedback"] = [file_Feedback(v) for v in m.feedback]
     if m.next_page_token:
         d["next_page_token"] = m.next_page_token
+    d["feedback_total"] = m.feedback_total
+    if m.feedback_page_token:
+        d["feedback_page_token"] = m.feedback_page_token
     return d
 
 
@@ -6263,6 +6308,50 @@ def file_ListScoresResponse(m: ListScoresResponse) -> dict[str, Any]:
         d["traces"] = [file_TraceScores(v) for v in m.traces]
     if m.next_page_token:
         d["next_page_token"] = m.next_page_token
+    return d
+
+
+def rest_ListFeedbackRequest(m: ListFeedbackRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "project": m.project,
+        "traceId": m.trace_id,
+        "sessionId": m.session_id,
+        "pageSize": m.page_size,
+        "pageToken": m.page_token,
+    }
+    return d
+
+
+def file_ListFeedbackRequest(m: ListFeedbackRequest) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.project:
+        d["project"] = m.project
+    if m.trace_id:
+        d["trace_id"] = m.trace_id
+    if m.session_id:
+        d["session_id"] = m.session_id
+    d["page_size"] = m.page_size
+    if m.page_token:
+        d["page_token"] = m.page_token
+    return d
+
+
+def rest_ListFeedbackResponse(m: ListFeedbackResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {
+        "feedback": [rest_Feedback(v) for v in m.feedback],
+        "nextPageToken": m.next_page_token,
+        "total": m.total,
+    }
+    return d
+
+
+def file_ListFeedbackResponse(m: ListFeedbackResponse) -> dict[str, Any]:
+    d: dict[str, Any] = {}
+    if m.feedback:
+        d["feedback"] = [file_Feedback(v) for v in m.feedback]
+    if m.next_page_token:
+        d["next_page_token"] = m.next_page_token
+    d["total"] = m.total
     return d
 
 
@@ -9012,6 +9101,8 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ExportFailuresResponse": rest_ExportFailuresResponse,
     "ExportRunRequest": rest_ExportRunRequest,
     "ExportRunResponse": rest_ExportRunResponse,
+    "ExportTraceRequest": rest_ExportTraceRequest,
+    "ExportTraceResponse": rest_ExportTraceResponse,
     "ExternalHarness": rest_ExternalHarness,
     "FailureCase": rest_FailureCase,
     "FailureEvent": rest_FailureEvent,
@@ -9065,6 +9156,8 @@ REST_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ListFailureEventsResponse": rest_ListFailureEventsResponse,
     "ListFailuresRequest": rest_ListFailuresRequest,
     "ListFailuresResponse": rest_ListFailuresResponse,
+    "ListFeedbackRequest": rest_ListFeedbackRequest,
+    "ListFeedbackResponse": rest_ListFeedbackResponse,
     "ListPermissionsRequest": rest_ListPermissionsRequest,
     "ListPermissionsResponse": rest_ListPermissionsResponse,
     "ListPoliciesRequest": rest_ListPoliciesRequest,
@@ -9328,6 +9421,8 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ExportFailuresResponse": file_ExportFailuresResponse,
     "ExportRunRequest": file_ExportRunRequest,
     "ExportRunResponse": file_ExportRunResponse,
+    "ExportTraceRequest": file_ExportTraceRequest,
+    "ExportTraceResponse": file_ExportTraceResponse,
     "ExternalHarness": file_ExternalHarness,
     "FailureCase": file_FailureCase,
     "FailureEvent": file_FailureEvent,
@@ -9381,6 +9476,8 @@ FILE_FORMS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ListFailureEventsResponse": file_ListFailureEventsResponse,
     "ListFailuresRequest": file_ListFailuresRequest,
     "ListFailuresResponse": file_ListFailuresResponse,
+    "ListFeedbackRequest": file_ListFeedbackRequest,
+    "ListFeedbackResponse": file_ListFeedbackResponse,
     "ListPermissionsRequest": file_ListPermissionsRequest,
     "ListPermissionsResponse": file_ListPermissionsResponse,
     "ListPoliciesRequest": file_ListPoliciesRequest,

@@ -220,7 +220,9 @@ class GetPolicyStatsRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defa
     step: Seconds | None = None
     """Length of one point of the series; absent for one that gives about 60 points. In seconds."""
     by: str = ""
-    """What figures are split by: "version", "service", "model" or "label.<key>"; empty for nothing."""
+    """What figures are split by: "version", "service", "model" or "label.<key>"; empty for nothing. Of very many values
+    those with the most results and those seen last are shown, and a warning says of how many.
+    """
 
 
 class MetricWindow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

@@ -542,6 +542,14 @@ def check_ListScoresResponse(m: Any) -> bool:
     return True
 
 
+def check_ListFeedbackResponse(m: Any) -> bool:
+    v = m.feedback
+    for x in v:
+        if not check_Feedback(x):
+            return False
+    return True
+
+
 def check_Feedback(m: Any) -> bool:
     if (m.number is not None) + (m.passed is not None) + (m.label is not None) > 1:
         return False
@@ -920,6 +928,7 @@ QUICK_CHECKS: dict[str, Callable[[Any], bool]] = {
     "GetSessionResponse": check_GetSessionResponse,
     "TraceScores": check_TraceScores,
     "ListScoresResponse": check_ListScoresResponse,
+    "ListFeedbackResponse": check_ListFeedbackResponse,
     "Feedback": check_Feedback,
     "SubmitFeedbackRequest": check_SubmitFeedbackRequest,
     "FailureCase": check_FailureCase,

@@ -14,11 +14,15 @@ __all__ = [
     "CountTracesResponse",
     "DeleteTracesRequest",
     "DeleteTracesResponse",
+    "ExportTraceRequest",
+    "ExportTraceResponse",
     "Feedback",
     "GetSessionRequest",
     "GetSessionResponse",
     "GetTraceRequest",
     "GetTraceResponse",
+    "ListFeedbackRequest",
+    "ListFeedbackResponse",
     "ListScoresRequest",
     "ListScoresResponse",
     "ListTracesRequest",
@@ -236,7 +240,27 @@ class GetTraceResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     summary: TraceSummary | None = None
     """As lists show it."""
     feedback: list[Feedback] = []
-    """What people and programs said about it."""
+    """What people and programs said about it, the newest first; at most 50, and ListFeedback gives the rest."""
+    feedback_total: Int64 = 0
+    """How much was said about it in all."""
+    feedback_page_token: str = ""
+    """Where ListFeedback goes on after what is here; empty when that is all."""
+
+
+class ExportTraceRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """Which trace."""
+
+    trace_id: str = ""
+    """OpenTelemetry trace identifier in lower-case hexadecimal, or the begin of one."""
+    project: str = ""
+    """Project; empty for the default one."""
+
+
+class ExportTraceResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """A piece of a trace as OTLP."""
+
+    chunk: bytes = b""
+    """The next piece of an ExportTraceServiceRequest. Each piece is one too."""
 
 
 class GetSessionRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
@@ -260,9 +284,14 @@ class GetSessionResponse(msgspec.Struct, frozen=True, kw_only=True, omit_default
     policies: list[PolicyResults] = []
     """What policies found in the session as a whole."""
     feedback: list[Feedback] = []
-    """What people and programs said about the session."""
+    """What people and programs said about the session, the newest first; at most 50, and ListFeedback gives the rest.
+    """
     next_page_token: str = ""
     """Where to go on; empty at the end."""
+    feedback_total: Int64 = 0
+    """How much was said about the session in all."""
+    feedback_page_token: str = ""
+    """Where ListFeedback goes on after what is here; empty when that is all."""
 
 
 class ListScoresRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
@@ -304,6 +333,32 @@ class ListScoresResponse(msgspec.Struct, frozen=True, kw_only=True, omit_default
     """Traces with scores."""
     next_page_token: str = ""
     """Where to go on; empty at the end."""
+
+
+class ListFeedbackRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """Of which trace or session to list what was said; one of the two."""
+
+    project: str = ""
+    """Project; empty for the default one."""
+    trace_id: str = ""
+    """OpenTelemetry trace identifier in lower-case hexadecimal, or the begin of one."""
+    session_id: str = ""
+    """Identifier of the session. What was said about single traces of it is not said about it."""
+    page_size: Int32 = 0
+    """Most in one answer; 0 for the default of 50."""
+    page_token: str = ""
+    """Where to go on, from the answer before."""
+
+
+class ListFeedbackResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """A page of what was said."""
+
+    feedback: list[Feedback] = []
+    """What was said, the newest first."""
+    next_page_token: str = ""
+    """Where to go on; empty at the end."""
+    total: Int64 = 0
+    """How much was said in all, on every page."""
 
 
 class DeleteTracesRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

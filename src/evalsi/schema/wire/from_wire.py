@@ -98,6 +98,8 @@ from evalsi.schema import (
     ExportFailuresResponse,
     ExportRunRequest,
     ExportRunResponse,
+    ExportTraceRequest,
+    ExportTraceResponse,
     ExternalHarness,
     FailureCase,
     FailureEvent,
@@ -156,6 +158,8 @@ from evalsi.schema import (
     ListFailureEventsResponse,
     ListFailuresRequest,
     ListFailuresResponse,
+    ListFeedbackRequest,
+    ListFeedbackResponse,
     ListPermissionsRequest,
     ListPermissionsResponse,
     ListPoliciesRequest,
@@ -2386,6 +2390,21 @@ def read_GetTraceResponse(w):
         policies=[read_PolicyResults(x) for x in w.policies],
         summary=read_TraceSummary(w.summary) if w.HasField("summary") else None,
         feedback=[read_Feedback(x) for x in w.feedback],
+        feedback_total=w.feedback_total,
+        feedback_page_token=w.feedback_page_token,
+    )
+
+
+def read_ExportTraceRequest(w):
+    return ExportTraceRequest(
+        trace_id=w.trace_id,
+        project=w.project,
+    )
+
+
+def read_ExportTraceResponse(w):
+    return ExportTraceResponse(
+        chunk=w.chunk,
     )
 
 
@@ -2404,6 +2423,8 @@ def read_GetSessionResponse(w):
         policies=[read_PolicyResults(x) for x in w.policies],
         feedback=[read_Feedback(x) for x in w.feedback],
         next_page_token=w.next_page_token,
+        feedback_total=w.feedback_total,
+        feedback_page_token=w.feedback_page_token,
     )
 
 
@@ -2432,6 +2453,24 @@ def read_ListScoresResponse(w):
     return ListScoresResponse(
         traces=[read_TraceScores(x) for x in w.traces],
         next_page_token=w.next_page_token,
+    )
+
+
+def read_ListFeedbackRequest(w):
+    return ListFeedbackRequest(
+        project=w.project,
+        trace_id=w.trace_id,
+        session_id=w.session_id,
+        page_size=w.page_size,
+        page_token=w.page_token,
+    )
+
+
+def read_ListFeedbackResponse(w):
+    return ListFeedbackResponse(
+        feedback=[read_Feedback(x) for x in w.feedback],
+        next_page_token=w.next_page_token,
+        total=w.total,
     )
 
 
@@ -3458,6 +3497,8 @@ READS: dict[str, Callable[[Any], Any]] = {
     "ExportFailuresResponse": read_ExportFailuresResponse,
     "ExportRunRequest": read_ExportRunRequest,
     "ExportRunResponse": read_ExportRunResponse,
+    "ExportTraceRequest": read_ExportTraceRequest,
+    "ExportTraceResponse": read_ExportTraceResponse,
     "ExternalHarness": read_ExternalHarness,
     "FailureCase": read_FailureCase,
     "FailureEvent": read_FailureEvent,
@@ -3511,6 +3552,8 @@ READS: dict[str, Callable[[Any], Any]] = {
     "ListFailureEventsResponse": read_ListFailureEventsResponse,
     "ListFailuresRequest": read_ListFailuresRequest,
     "ListFailuresResponse": read_ListFailuresResponse,
+    "ListFeedbackRequest": read_ListFeedbackRequest,
+    "ListFeedbackResponse": read_ListFeedbackResponse,
     "ListPermissionsRequest": read_ListPermissionsRequest,
     "ListPermissionsResponse": read_ListPermissionsResponse,
     "ListPoliciesRequest": read_ListPoliciesRequest,

@@ -3914,6 +3914,27 @@ def fill_GetTraceResponse(s, w):
     if v:
         for x in v:
             fill_Feedback(x, w.feedback.add())
+    v = s.feedback_total
+    if v:
+        w.feedback_total = v
+    v = s.feedback_page_token
+    if v:
+        w.feedback_page_token = v
+
+
+def fill_ExportTraceRequest(s, w):
+    v = s.trace_id
+    if v:
+        w.trace_id = v
+    v = s.project
+    if v:
+        w.project = v
+
+
+def fill_ExportTraceResponse(s, w):
+    v = s.chunk
+    if v:
+        w.chunk = v
 
 
 def fill_GetSessionRequest(s, w):
@@ -3947,6 +3968,12 @@ def fill_GetSessionResponse(s, w):
     v = s.next_page_token
     if v:
         w.next_page_token = v
+    v = s.feedback_total
+    if v:
+        w.feedback_total = v
+    v = s.feedback_page_token
+    if v:
+        w.feedback_page_token = v
 
 
 def fill_ListScoresRequest(s, w):
@@ -3999,6 +4026,37 @@ def fill_ListScoresResponse(s, w):
     v = s.next_page_token
     if v:
         w.next_page_token = v
+
+
+def fill_ListFeedbackRequest(s, w):
+    v = s.project
+    if v:
+        w.project = v
+    v = s.trace_id
+    if v:
+        w.trace_id = v
+    v = s.session_id
+    if v:
+        w.session_id = v
+    v = s.page_size
+    if v:
+        w.page_size = v
+    v = s.page_token
+    if v:
+        w.page_token = v
+
+
+def fill_ListFeedbackResponse(s, w):
+    v = s.feedback
+    if v:
+        for x in v:
+            fill_Feedback(x, w.feedback.add())
+    v = s.next_page_token
+    if v:
+        w.next_page_token = v
+    v = s.total
+    if v:
+        w.total = v
 
 
 def fill_DeleteTracesRequest(s, w):
@@ -5816,6 +5874,8 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "ExportFailuresResponse": fill_ExportFailuresResponse,
     "ExportRunRequest": fill_ExportRunRequest,
     "ExportRunResponse": fill_ExportRunResponse,
+    "ExportTraceRequest": fill_ExportTraceRequest,
+    "ExportTraceResponse": fill_ExportTraceResponse,
     "ExternalHarness": fill_ExternalHarness,
     "FailureCase": fill_FailureCase,
     "FailureEvent": fill_FailureEvent,
@@ -5869,6 +5929,8 @@ FILLS: dict[str, Callable[[Any, Any], None]] = {
     "ListFailureEventsResponse": fill_ListFailureEventsResponse,
     "ListFailuresRequest": fill_ListFailuresRequest,
     "ListFailuresResponse": fill_ListFailuresResponse,
+    "ListFeedbackRequest": fill_ListFeedbackRequest,
+    "ListFeedbackResponse": fill_ListFeedbackResponse,
     "ListPermissionsRequest": fill_ListPermissionsRequest,
     "ListPermissionsResponse": fill_ListPermissionsResponse,
     "ListPoliciesRequest": fill_ListPoliciesRequest,
@@ -6130,6 +6192,8 @@ FULL_NAMES = {
     "ExportFailuresResponse": "evalsi.v1alpha1.ExportFailuresResponse",
     "ExportRunRequest": "evalsi.v1alpha1.ExportRunRequest",
     "ExportRunResponse": "evalsi.v1alpha1.ExportRunResponse",
+    "ExportTraceRequest": "evalsi.v1alpha1.ExportTraceRequest",
+    "ExportTraceResponse": "evalsi.v1alpha1.ExportTraceResponse",
     "ExternalHarness": "evalsi.v1alpha1.ExternalHarness",
     "FailureCase": "evalsi.v1alpha1.FailureCase",
     "FailureEvent": "evalsi.v1alpha1.FailureEvent",
@@ -6183,6 +6247,8 @@ FULL_NAMES = {
     "ListFailureEventsResponse": "evalsi.v1alpha1.ListFailureEventsResponse",
     "ListFailuresRequest": "evalsi.v1alpha1.ListFailuresRequest",
     "ListFailuresResponse": "evalsi.v1alpha1.ListFailuresResponse",
+    "ListFeedbackRequest": "evalsi.v1alpha1.ListFeedbackRequest",
+    "ListFeedbackResponse": "evalsi.v1alpha1.ListFeedbackResponse",
     "ListPermissionsRequest": "evalsi.v1alpha1.ListPermissionsRequest",
     "ListPermissionsResponse": "evalsi.v1alpha1.ListPermissionsResponse",
     "ListPoliciesRequest": "evalsi.v1alpha1.ListPoliciesRequest",

@@ -12,6 +12,7 @@ from typing import Any, cast
 import grpc
 
 from evalsi.core.errors import CallDeadlineError, OverloadedError, TooLargeError, UsageError
+from evalsi.core.size_text import size_text
 from evalsi.server.calls import Arrival, Door
 from evalsi.server.exchange import request_id_of
 from evalsi.server.fault import fault_of
@@ -91,7 +92,7 @@ class GrpcExport:
         async with self._door.entered(EXPORTS[signal], arrival) as caller:
             self._receiver.admit(caller)
             with self._receiver.waiting.holding() as held:
-                body = await self._fetched(sent, self._receiver.most_bytes_of("protobuf", signal))
+                body = await self._fetched(sent, self._receiver.most_bytes_of("protobuf", signal, caller))
                 held.add(len(body) * self._receiver.weight_of("protobuf", signal))
                 return reply_bytes(await self._receiver.receive(body, "protobuf", caller, signal), "protobuf", signal)
 
@@ -110,7 +111,7 @@ class GrpcExport:
                 raise UsageError("the call has no message")
             if len(body) > most_bytes:
                 body = b""  # an error keeps what its function held, and that is much
-                raise TooLargeError(f"the request is larger than the {most_bytes >> 20} MiB that are taken")
+                raise TooLargeError(f"the request is larger than the {size_text(most_bytes)} that are taken")
             return body
         except TimeoutError:
             raise CallDeadlineError(f"the message was not whole within {FETCH_S:g} s") from None

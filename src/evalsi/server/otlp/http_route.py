@@ -60,11 +60,11 @@ class OtlpRoute:
         weight = receiver.weight_of(encoding, signal)
         declared = exchange.headers.get("content-length", "")
         if declared.isdigit():
-            receiver.waiting.check(min(int(declared), receiver.most_bytes) * weight)
+            receiver.waiting.check(min(int(declared), receiver.most_bytes_of(encoding, signal, caller)) * weight)
         with receiver.waiting.holding() as held:
             unpacking = Unpacking(
                 exchange.headers.get("content-encoding", "").strip().lower(),
-                receiver.most_bytes_of(encoding, signal),
+                receiver.most_bytes_of(encoding, signal, caller),
                 lambda size: held.add(size * weight),
             )
             try:

@@ -37,7 +37,11 @@ def make_receiver(
         sizes=TraceSizes(),
         limits=lambda project: _limits(otlp, project),
         rules=_rules(server.traces.redaction),
-        most_bytes=otlp.max_request_bytes,
+        most_bytes=max([otlp.max_request_bytes, *(own.max_request_bytes or 0 for own in otlp.projects.values())]),
+        most_bytes_for=lambda project: _first(
+            otlp.projects.get(project, _AS_ALL).max_request_bytes, otlp.max_request_bytes
+        ),
+        most_spans=max([otlp.max_request_spans, *(own.max_request_spans or 0 for own in otlp.projects.values())]),
         reconsiders=watch.reconsiders,
     )
 
@@ -55,7 +59,7 @@ def _limits(otlp: OtlpSettings, project: str) -> PartLimits:
     own = otlp.projects.get(project, _AS_ALL)
     max_age_s = otlp.max_age if own.max_age is None else own.max_age
     return PartLimits(
-        most_spans=otlp.max_request_spans,
+        most_spans=_first(own.max_request_spans, otlp.max_request_spans),
         most_spans_of_trace=_first(own.max_trace_spans, otlp.max_trace_spans),
         most_attributes=_first(own.max_attributes, otlp.max_attributes),
         most_attribute_bytes=_first(own.max_attribute_bytes, otlp.max_attribute_bytes),

@@ -15,13 +15,15 @@ from evalsi.access.caller import Caller
 from evalsi.access.guard import TRAFFIC_PERMISSION, Guard
 from evalsi.access.traffic_project import traffic_project
 from evalsi.core.clock import Clock
-from evalsi.core.errors import EvalsiError, ForbiddenError, InvalidParamsError, NotFoundError
+from evalsi.core.errors import EvalsiError, ForbiddenError, InvalidParamsError, NotFoundError, TooLargeError
+from evalsi.core.size_text import size_text
 from evalsi.ports.trace_store import Appended, TracePart, TraceStore, Waiting
 from evalsi.schema import Feedback
 from evalsi.server.otlp.measures import OtlpMeasures
 from evalsi.server.otlp.rates import Rates
 from evalsi.server.otlp.reply import Encoding, Signal, Taken
 from evalsi.server.otlp.trace_sizes import TraceSizes
+from evalsi.server.otlp.unpacking import SMALLER_BATCHES
 from evalsi.server.otlp.waiting_bytes import WaitingBytes
 from evalsi.traces.log_event import EVALUATION_EVENT, MESSAGE_EVENTS, OWN_SCORE, feedback_of, span_of_event
 from evalsi.traces.trace_parts import (
@@ -72,7 +74,11 @@ class Receiver:
     rules: RedactionRules
     """What is taken out before anything is stored; empty for nothing, which then costs nothing."""
     most_bytes: int
-    """Largest request, unpacked."""
+    """Largest request that any project may send, unpacked."""
+    most_spans: int
+    """Of one request, for whichever project."""
+    most_bytes_for: Callable[[str], int]
+    """Largest request for a project; of no name, for what names none."""
     reconsiders: Callable[[str], bool]
     """Whether policies of a project look at what is said about traffic. Raises: StoreError."""
     _reading: ThreadPoolExecutor = field(
@@ -90,9 +96,14 @@ class Receiver:
         """How much memory a byte of a request takes."""
         return JSON_WEIGHT if encoding == "json" or signal == "logs" or self.rules else 1
 
-    def most_bytes_of(self, encoding: Encoding, signal: Signal) -> int:
-        """How large a request may be. JSON and logs may be a part of that, since they are larger in memory."""
-        return self.most_bytes // JSON_WEIGHT if encoding == "json" or signal == "logs" else self.most_bytes
+    def most_bytes_of(self, encoding: Encoding, signal: Signal, caller: Caller) -> int:
+        """How large a request may be, by the project of whoever sends it: which others it names is known once it is read."""
+        return self._most_bytes(_own_project(caller), encoding, signal)
+
+    def _most_bytes(self, project: str, encoding: Encoding, signal: Signal) -> int:
+        """JSON and logs may be a part of what is taken, since they are larger in memory."""
+        most = self.most_bytes_for(project)
+        return most // JSON_WEIGHT if encoding == "json" or signal == "logs" else most
 
     def admit(self, caller: Caller) -> None:
         """To be asked before a request is read. Raises: RateLimitError: it comes too soon."""
@@ -106,6 +117,7 @@ class Receiver:
             ForbiddenError, NotFoundError, InvalidParamsError: of all spans: the caller may not write to the project they
                 name, it is not there, or its name is none. Where other spans can be taken, these are rejected ones.
             RateLimitError: it comes too soon for a project that it names; nothing was stored.
+            TooLargeError: it is larger than a request for a project that it names may be; nothing was stored.
             StoreError: nothing was stored; the same request may be sent again.
         """
         self.rates.spend(caller.principal, _own_project(caller), len(body))
@@ -117,7 +129,10 @@ class Receiver:
             )
         else:
             split, begun = await self._split(body, encoding, caller, signal), []
-        self._charge_others(split, len(body), caller)
+        others = self._others(split, caller)
+        self._check_size(others, len(body), encoding, signal)
+        for project in others:
+            self.rates.charge(caller.principal, project, len(body) // len(others))
         rejections = split.rejections
         for write in begun:
             await asyncio.wrap_future(write)
@@ -173,12 +188,22 @@ class Receiver:
         if not write.cancelled() and write.exception() is None:
             self.measures.appended(write.result())
 
-    def _charge_others(self, split: SplitRequest, size: int, caller: Caller) -> None:
-        """Counts a request at the projects that it names, too: until it is read, nobody knows which. Raises: RateLimitError."""
+    def _others(self, split: SplitRequest, caller: Caller) -> list[str]:
+        """The projects that a request names beside the caller's own, and that the caller may write to: until it is read, nobody
+        knows which. It counts at them, too.
+        """
         named = {group.project for group in split.resources} - {"", _own_project(caller)}
-        others = [project for project in sorted(named) if caller.has(TRAFFIC_PERMISSION, project)]
-        for project in others:
-            self.rates.charge(caller.principal, project, size // len(others))
+        return [project for project in sorted(named) if caller.has(TRAFFIC_PERMISSION, project)]
+
+    def _check_size(self, projects: list[str], size_bytes: int, encoding: Encoding, signal: Signal) -> None:
+        """Raises: TooLargeError: a request of that size is more than one for one of these projects may have."""
+        for project in projects:
+            most_bytes = self._most_bytes(project, encoding, signal)
+            if size_bytes > most_bytes:
+                raise TooLargeError(
+                    f"the request is larger than the {size_text(most_bytes)} that are taken for the project {project!r}",
+                    hint=SMALLER_BATCHES,
+                )
 
     def close(self) -> None:
         """Returns when what is being stored is stored."""
@@ -210,7 +235,7 @@ class Receiver:
 
         limits = self.limits(_own_project(caller))
         decode = decode_otlp_logs_json if encoding == "json" else decode_otlp_logs_protobuf
-        decoded = decode(body, limits.most_spans)
+        decoded = decode(body, self.most_spans)
         # Before redaction, which may leave out what tells our own scores: they would come round for ever.
         events = [event for event in decoded.events if OWN_SCORE not in event.attributes]
         if self.rules:
@@ -226,7 +251,12 @@ class Receiver:
         judged: dict[str, list[Feedback]] = {}
         for event in events:
             if event.name == EVALUATION_EVENT and (found := feedback_of(event)) is not None:
-                judged.setdefault(str(event.resource.get(PROJECT_ATTRIBUTE) or ""), []).append(found)
+                project = str(event.resource.get(PROJECT_ATTRIBUTE) or "")
+                most = (self.limits(project) if project else limits).most_spans
+                if len(judged.setdefault(project, [])) < most:
+                    judged[project].append(found)
+                else:
+                    split.rejections.add("request_full", f"a request has at most {most:,} events that judge")
         if decoded.left_out:
             split.rejections.counts["no_event"] += decoded.left_out
         more = [ResourceParts(project=project, parts=[], judged=found) for project, found in judged.items()]

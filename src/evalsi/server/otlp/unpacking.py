@@ -11,9 +11,11 @@ from collections.abc import Callable
 import zstandard
 
 from evalsi.core.errors import TooLargeError, UsageError
+from evalsi.core.size_text import size_text
 
 MOST_RATIO = 250
 """Text repeats itself, but not so often: spans of one text over and over pack to a sixtieth."""
+SMALLER_BATCHES = "send smaller batches: OTEL_BSP_MAX_EXPORT_BATCH_SIZE, or the batch processor of a collector"
 _FREE_BYTES = 1 << 20
 _ZSTD_STEP = 512
 _ZSTD_WINDOW = 8 << 20
@@ -86,8 +88,8 @@ class Unpacking:
         self._size += len(unpacked)
         if self._size > self._most_bytes:
             raise TooLargeError(
-                f"the request is larger than the {self._most_bytes >> 20} MiB that are taken",
-                hint="send smaller batches: OTEL_BSP_MAX_EXPORT_BATCH_SIZE, or the batch processor of a collector",
+                f"the request is larger than the {size_text(self._most_bytes)} that are taken",
+                hint=SMALLER_BATCHES,
             )
         if self._size > max(_FREE_BYTES, self._came * MOST_RATIO):
             raise TooLargeError(f"the request unpacks to more than {MOST_RATIO} times its size")

@@ -27,8 +27,6 @@ from evalsi.schema import (
     EvaluationResult,
     GetRecordEvidenceRequest,
     GetRecordEvidenceResponse,
-    GetRunRequest,
-    GetRunResponse,
     ListRunResultsRequest,
     ListRunResultsResponse,
     ListRunsRequest,
@@ -38,8 +36,9 @@ from evalsi.schema import (
     Run,
     RunRecordEvidence,
 )
+from evalsi.server.pages.finding_run import find_run
 from evalsi.server.pages.run_verdict import run_metrics, run_verdict
-from evalsi.server.pages.visit import Page, Visit
+from evalsi.server.pages.visit import Moved, Page, Visit
 
 FLIPS = 10
 """Flips on a page: each is looked up in the baseline."""
@@ -78,26 +77,30 @@ class ComparisonVerdict:
     sentence: str
 
 
-async def compare_page(visit: Visit) -> Page:
+async def compare_page(visit: Visit) -> Page | Moved:
     chosen = visit.query.all("run")
-    candidate_id = visit.query.get("candidate") or (chosen[0] if chosen else "")
-    baseline_id = visit.query.get("baseline") or (chosen[1] if len(chosen) > 1 else "")
+    candidate_name = visit.query.get("candidate") or (chosen[0] if chosen else "")
+    baseline_name = visit.query.get("baseline") or (chosen[1] if len(chosen) > 1 else "")
     choices = (await visit.call("RunService.ListRuns", ListRunsRequest(page_size=CHOICES), ListRunsResponse)).runs
     values = {
         "choices": [one for one in choices if one.finished_at is not None or one.summaries],
-        "baseline_id": baseline_id,
-        "candidate_id": candidate_id,
+        "baseline_id": baseline_name,
+        "candidate_id": candidate_name,
         "cluster_by": visit.query.get("cluster_by"),
         "problem": "",
         "chosen": False,
     }
-    if not (baseline_id and candidate_id):
+    if not (baseline_name and candidate_name):
         return Page(template="compare.html.jinja", values=values)
-    baseline, candidate = [await _run(visit, run_id) for run_id in (baseline_id, candidate_id)]
-    request = CompareRunsRequest(
-        baseline_run_id=baseline_id, candidate_run_id=candidate_id, cluster_by=visit.query.get("cluster_by")
-    )
     try:
+        baseline, candidate = [await find_run(visit, name) for name in (baseline_name, candidate_name)]
+        if (baseline.id, candidate.id) != (baseline_name, candidate_name):
+            # The address holds the runs themselves, so that it shows the same when `latest` has become another.
+            named = visit.query.but(run=None, page_token=None, candidate=candidate.id, baseline=baseline.id)
+            return Moved(to=f"/ui/compare?{named}")
+        request = CompareRunsRequest(
+            baseline_run_id=baseline.id, candidate_run_id=candidate.id, cluster_by=visit.query.get("cluster_by")
+        )
         found = await visit.call("RunService.CompareRuns", request, CompareRunsResponse)
     except EvalsiError as error:
         return Page(
@@ -116,7 +119,7 @@ async def compare_page(visit: Visit) -> Page:
         values={
             **values,
             "chosen": True,
-            "cli": [f"evalsi compare {baseline_id} {candidate_id}"],
+            "cli": [f"evalsi compare {baseline.id} {candidate.id}"],
             "baseline": baseline,
             "candidate": candidate,
             "runs": [("baseline", baseline, run_verdict(baseline)), ("candidate", candidate, run_verdict(candidate))],
@@ -142,11 +145,6 @@ def comparison_verdict(comparisons: list[MetricComparison]) -> ComparisonVerdict
             sentence = f"{signed(one.diff)}{ends} over {plural(one.paired_n, 'shared record')}."
             return ComparisonVerdict(word=word.upper(), metric=one.metric, sentence=sentence)
     return ComparisonVerdict(word="NO DATA", metric="", sentence="No metric has a value for a record of both runs.")
-
-
-async def _run(visit: Visit, run_id: str) -> Run:
-    found = await visit.call("RunService.GetRun", GetRunRequest(id=run_id), GetRunResponse)
-    return found.run or Run()
 
 
 def comparison_lines(comparisons: list[MetricComparison], baseline: Run, candidate: Run) -> list[ComparisonLine]:

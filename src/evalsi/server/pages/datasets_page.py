@@ -130,7 +130,9 @@ async def dataset_page(visit: Visit, name: str, version: str, refusal: str = "",
     found = await visit.call("DatasetCatalogService.GetDatasetVersion", request, GetDatasetVersionResponse)
     dataset = found.dataset or DatasetVersion()
     content = dataset.content or DatasetVersionContent()
-    wanted = ListDatasetVersionEventsRequest(project=project, name=name, version=content.version)
+    wanted = ListDatasetVersionEventsRequest(
+        project=project, name=name, version=content.version, page_token=visit.query.get("events")
+    )
     events = await visit.call(
         "DatasetCatalogService.ListDatasetVersionEvents", wanted, ListDatasetVersionEventsResponse
     )
@@ -157,6 +159,7 @@ async def dataset_page(visit: Visit, name: str, version: str, refusal: str = "",
             "content": content,
             "reference": found.reference,
             "events": events.events,
+            "later_events": visit.query.but(events=events.next_page_token) if events.next_page_token else "",
             "versions": [one for one in others.datasets if one.content and one.content.version != content.version],
             "sample": sample,
             "shown": SHOWN_RECORDS,

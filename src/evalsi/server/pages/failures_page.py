@@ -80,7 +80,7 @@ async def failure_page(visit: Visit, failure_id: str, problem: str = "") -> Page
     query = visit.query
     project = query.get("of")
     wanted = GetFailureRequest(project=project, id=failure_id)
-    told = ListFailureEventsRequest(project=project, id=failure_id, page_size=EVENTS)
+    told = ListFailureEventsRequest(project=project, id=failure_id, page_size=EVENTS, page_token=query.get("events"))
     found, events = await asyncio.gather(
         visit.call("FailureService.GetFailure", wanted, GetFailureResponse),
         visit.call("FailureService.ListFailureEvents", told, ListFailureEventsResponse),
@@ -102,11 +102,12 @@ async def failure_page(visit: Visit, failure_id: str, problem: str = "") -> Page
             "lines_left": max(0, len(lines) - LINES),
             "step_address": _step_address(failure),
             "events": list(reversed(events.events)),
+            "later_events": query.but(events=events.next_page_token) if events.next_page_token else "",
             "problem": problem,
             "neighbours": (before, after),
-            "back": query.but(of=None),
+            "back": query.but(of=None, events=None),
             "address": f"/ui/failures/{failure.id}{_of(failure, query)}",
-            "form_query": query.but(),
+            "form_query": query.but(events=None),
             "decided": failure.status in (FailureStatus.APPROVED, FailureStatus.DISMISSED),
             "within": within,
             "cli": [f"evalsi failures show {failure.id}"],
@@ -214,7 +215,7 @@ def _list_request(query: Query) -> ListFailuresRequest:
 
 def _of(failure: FailureCase, query: Query) -> str:
     """The query of a failure's page, which knows the list that it was opened from."""
-    kept = query.but(of=own_project(failure.project))
+    kept = query.but(of=own_project(failure.project), events=None)
     return f"?{kept}" if kept else ""
 
 

@@ -148,6 +148,8 @@ async def policy_page(visit: Visit, name: str) -> Page:
             "stats": stats,
             "metrics": [_metric(window, stats.metrics) for window in stats.metrics],
             "trends": _trends(stats.series, bounds),
+            "groups": len({one.group for one in stats.series}),
+            "most_groups": MOST_GROUPS,
             "alerts": [_alert(state) for state in stats.alerts],
             "funnel": _funnel(stats),
             "spent": _spent(policy, stats),

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsi.report.case_view import Directions, Passage, ScoreLine
-from evalsi.schema import GetSessionRequest, GetSessionResponse, TraceScores, TraceSummary
+from evalsi.schema import GetSessionRequest, GetSessionResponse, ListFeedbackRequest, TraceScores, TraceSummary
 from evalsi.server.pages.score_reading import directions_of_results
 from evalsi.server.pages.trace_filter import own_project, within
-from evalsi.server.pages.trace_page import feedback_value, passage, policy_lines
+from evalsi.server.pages.trace_page import passage, policy_lines, said_part
 from evalsi.server.pages.visit import Page, Visit
 
 TRACES = 100
@@ -47,7 +47,7 @@ async def session_page(visit: Visit, session_id: str) -> Page:
             "session_id": session_id,
             "turns": turns,
             "findings": [(one.policy, one.time, policy_lines(one, directions)) for one in found.policies],
-            "feedback": [(one, feedback_value(one)) for one in found.feedback],
+            "said": await said_part(visit, ListFeedbackRequest(session_id=session_id, project=request.project), found),
             "failed": sum(trace.error for trace in traces),
             "cost_usd": sum(costs) if costs else None,
             "users": sorted({trace.user_id for trace in traces if trace.user_id}),

@@ -22,8 +22,11 @@ from evalsi.schema import (
     Content,
     EvaluationResult,
     Feedback,
+    GetSessionResponse,
     GetTraceRequest,
     GetTraceResponse,
+    ListFeedbackRequest,
+    ListFeedbackResponse,
     ListTracesResponse,
     Outcome,
     PolicyResults,
@@ -47,6 +50,8 @@ LINE_CHARACTERS = 6_000
 STEP_CHARACTERS = 40_000
 """Of each text of the step that is looked at."""
 RAW_CHARACTERS = 200_000
+SAID = "said"
+"""The field of an address with the place in what was said."""
 _SHOWN_ABOVE = ("labels", "service", "user_id")
 """Metadata of a trace that its heading shows."""
 _PRETTY_CHARACTERS = 20_000
@@ -87,6 +92,19 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SaidPart:
+    """A part of what was said, the newest first, each with its value in a word; and how much there is in all.
+
+    `newest` and `older` are the queries of the parts beside it, None where there is none.
+    """
+
+    feedback: Sequence[tuple[Feedback, str]]
+    total: int
+    newest: str | None
+    older: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class StepView:
     """The step that is looked at."""
 
@@ -106,6 +124,7 @@ async def trace_page(visit: Visit, trace_id: str) -> Page:
     trajectory = record.trajectory or Trajectory(trace_id=trace_id)
     directions = await directions_of_results(visit, found.policies, summary.project)
     remarks = _remarks(found.policies, directions)
+    subject = ListFeedbackRequest(trace_id=summary.trace_id, project=summary.project)
     view = query.get("view") if query.get("view") in VIEWS else VIEWS[0]
     values = {
         "record": record,
@@ -113,12 +132,12 @@ async def trace_page(visit: Visit, trace_id: str) -> Page:
         "view": view,
         "views": VIEWS,
         "findings": [_finding(policy, directions) for policy in found.policies],
-        "feedback": [(one, feedback_value(one)) for one in found.feedback],
+        "said": await said_part(visit, subject, found),
         "facts": _facts(summary, record),
         "metadata": [(key, value) for key, value in record.metadata.items() if key not in _SHOWN_ABOVE][:60],
         "failing": _failing(trajectory, query),
         "neighbours": await _neighbours(visit, summary),
-        "back": query.but(view=None, step=None, first=None, of=None),
+        "back": query.but(**{"view": None, "step": None, "first": None, "of": None, SAID: None}),
         "captures": visit.serves("FailureService"),
         "within": within,
         "cli": [f"evalsi traces show {summary.trace_id}"],
@@ -158,6 +177,26 @@ async def capture_trace(visit: Visit, trace_id: str) -> Moved:
     answer = await visit.call("FailureService.CaptureFailure", request, CaptureFailureResponse)
     assert answer.failure is not None
     return Moved(to=f"/ui/failures/{answer.failure.id}{within(answer.failure.project)}")
+
+
+async def said_part(
+    visit: Visit, subject: ListFeedbackRequest, found: GetTraceResponse | GetSessionResponse
+) -> SaidPart:
+    """The part of what was said about a trace or a session that an address asks for; the newest, where it does not."""
+    token = visit.query.get(SAID)
+    if token:
+        request = msgspec.structs.replace(subject, page_token=token)
+        page = await visit.call("TraceService.ListFeedback", request, ListFeedbackResponse)
+    else:
+        page = ListFeedbackResponse(
+            feedback=found.feedback, next_page_token=found.feedback_page_token, total=found.feedback_total
+        )
+    return SaidPart(
+        feedback=[(one, feedback_value(one)) for one in page.feedback],
+        total=page.total,
+        newest=visit.query.but(**{SAID: None}) if token else None,
+        older=visit.query.but(**{SAID: page.next_page_token}) if page.next_page_token else None,
+    )
 
 
 def feedback_value(one: Feedback) -> str:
@@ -327,7 +366,7 @@ async def _neighbours(visit: Visit, trace: TraceSummary) -> tuple[str, str]:
     if trace.trace_id not in shown:
         return "", ""
     place = shown.index(trace.trace_id)
-    kept = {"step": None, "first": None}
+    kept = {"step": None, "first": None, SAID: None}
 
     def address(at: int) -> str:
         return trace_address(found.traces[at], visit.query, **kept) if 0 <= at < len(shown) else ""

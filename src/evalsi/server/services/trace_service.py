@@ -13,7 +13,6 @@ from evalsi.access.caller import Caller
 from evalsi.access.gate import DEFAULT_PROJECT, visible_projects
 from evalsi.core.clock import Clock, microseconds
 from evalsi.core.errors import NotFoundError, UsageError
-from evalsi.core.page_token import read_page_token, write_page_token
 from evalsi.ports.failure_store import FailureStore
 from evalsi.ports.trace_store import ScoreChoice, TraceStore
 from evalsi.schema import (
@@ -21,10 +20,14 @@ from evalsi.schema import (
     CountTracesResponse,
     DeleteTracesRequest,
     DeleteTracesResponse,
+    ExportTraceRequest,
+    ExportTraceResponse,
     GetSessionRequest,
     GetSessionResponse,
     GetTraceRequest,
     GetTraceResponse,
+    ListFeedbackRequest,
+    ListFeedbackResponse,
     ListScoresRequest,
     ListScoresResponse,
     ListTracesRequest,
@@ -34,7 +37,6 @@ from evalsi.schema import (
     TraceFacet,
     TraceFilter,
     TraceScores,
-    TraceSummary,
     WatchTracesRequest,
     WatchTracesResponse,
 )
@@ -42,11 +44,9 @@ from evalsi.server.services.run_service import page_size
 from evalsi.traces import Tracing
 from evalsi.traces.trace_choice import label_condition
 from evalsi.watch.feedback import accepted_feedback
-from evalsi.watch.reading_traces import Forget, delete_traces, read_trace
+from evalsi.watch.reading_traces import FEEDBACK_SHOWN, Forget, delete_traces, list_feedback, read_trace, sound_bodies
 
 WATCH_INTERVAL_S = 0.5
-_MOST_OF_SESSION = 5000
-"""Traces of a session that are shown; the newest ones of a longer session."""
 _AT_ONCE = 500
 
 
@@ -108,6 +108,12 @@ class TraceService:
         project = request.project or DEFAULT_PROJECT
         return await asyncio.to_thread(read_trace, self.store, self.tracing, project, request.trace_id)
 
+    async def export_trace(self, request: ExportTraceRequest, caller: Caller) -> AsyncIterator[ExportTraceResponse]:
+        del caller
+        bodies = await asyncio.to_thread(sound_bodies, self.store, request.project or DEFAULT_PROJECT, request.trace_id)
+        for body in bodies:
+            yield ExportTraceResponse(chunk=body)
+
     async def get_session(self, request: GetSessionRequest, caller: Caller) -> GetSessionResponse:
         del caller
         return await asyncio.to_thread(self._session, request, request.project or DEFAULT_PROJECT)
@@ -126,6 +132,19 @@ class TraceService:
         found, token = await asyncio.to_thread(self.store.scores, projects, choice, size=size, token=request.page_token)
         traces = [TraceScores(trace=trace, policies=list(policies)) for trace, policies in found]
         return ListScoresResponse(traces=traces, next_page_token=token)
+
+    async def list_feedback(self, request: ListFeedbackRequest, caller: Caller) -> ListFeedbackResponse:
+        del caller
+        page = await asyncio.to_thread(
+            list_feedback,
+            self.store,
+            request.project or DEFAULT_PROJECT,
+            trace_id=request.trace_id,
+            session_id=request.session_id,
+            size=page_size(request.page_size),
+            token=request.page_token,
+        )
+        return ListFeedbackResponse(feedback=list(page.feedback), next_page_token=page.next_token, total=page.total)
 
     async def delete_traces(self, request: DeleteTracesRequest, caller: Caller) -> DeleteTracesResponse:
         del caller
@@ -156,37 +175,24 @@ class TraceService:
         return SubmitFeedbackResponse(accepted=len(said), waiting=await asyncio.to_thread(add))
 
     def _session(self, request: GetSessionRequest, project: str) -> GetSessionResponse:
-        query = ["session", project, request.session_id]
-        after = read_page_token(request.page_token, query, tuple[int, str])
-        traces = sorted(self._traces_of(project, request.session_id), key=_age)
+        page = self.store.find_of_session(
+            project, request.session_id, size=page_size(request.page_size), token=request.page_token
+        )
         policies = list(self.store.session_results(project, request.session_id))
-        said = list(self.store.feedback(project, session_id=request.session_id))
-        if not (traces or policies or said):
+        said = self.store.feedback(project, session_id=request.session_id, size=FEEDBACK_SHOWN)
+        if not (page.traces or policies or said.total or request.page_token):
             raise NotFoundError(f"no session {request.session_id!r} in the project {project!r}")
-        size = page_size(request.page_size)
-        left = [trace for trace in traces if after is None or _age(trace) > after]
-        shown = left[:size]
         return GetSessionResponse(
             traces=[
-                TraceScores(trace=trace, policies=list(self.store.results(project, trace.trace_id))) for trace in shown
+                TraceScores(trace=trace, policies=list(self.store.results(project, trace.trace_id)))
+                for trace in page.traces
             ],
             policies=policies,
-            feedback=said,
-            next_page_token=write_page_token(query, _age(shown[-1])) if len(left) > size else "",
+            feedback=list(said.feedback),
+            feedback_total=said.total,
+            feedback_page_token=said.next_token,
+            next_page_token=page.next_token,
         )
-
-    def _traces_of(self, project: str, session_id: str) -> list[TraceSummary]:
-        if not session_id:
-            return []
-        found: list[TraceSummary] = []
-        token = ""
-        while len(found) < _MOST_OF_SESSION:
-            page = self.store.find([project], TraceFilter(session_id=session_id), size=_AT_ONCE, token=token)
-            found += page.traces
-            token = page.next_token
-            if not token:
-                break
-        return found
 
 
 def _projects(project: str, caller: Caller) -> Sequence[str] | None:
@@ -195,7 +201,3 @@ def _projects(project: str, caller: Caller) -> Sequence[str] | None:
         return [project]
     visible = visible_projects(caller, "traces.read")
     return None if visible is None else sorted(visible)
-
-
-def _age(trace: TraceSummary) -> tuple[int, str]:
-    return microseconds(trace.start_time) if trace.start_time is not None else 0, trace.trace_id
