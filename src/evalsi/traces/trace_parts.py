@@ -31,6 +31,8 @@ _USER_ATTRIBUTES = ("user.id", "enduser.id")
 _SHOWN = frozenset({*_SESSION_ATTRIBUTES, *_USER_ATTRIBUTES})
 _SMALL_SPAN_BYTES = 8 << 10
 """A span of this size has neither too many attributes nor too long ones, whatever the limits are."""
+_MOST_GROUPS = 65_536
+"""Resources, and scopes in them, of one request. Each takes memory, also one that takes two bytes in the request."""
 _MOST_NS = 2**63
 _NO_TRACE, _NO_SPAN = bytes(16), bytes(8)
 
@@ -39,7 +41,7 @@ class PartLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How much is taken; the rest is rejected or cut."""
 
     most_spans: int = 65_536
-    """Of one request."""
+    """Of one request, those counted that are rejected for something else."""
     most_spans_of_trace: int = 10_000
     """Of one trace, in one request."""
     most_attributes: int = 1_000
@@ -95,11 +97,13 @@ def parts_of_request(
         limits_of: Those of a project that resources name; None where all have the same.
         labels: Of whoever sent it; they are put among the resources' attributes, and go before what is there.
 
-    Raises: InvalidDataError: the bytes are no such message.
+    Raises: InvalidDataError: the bytes are no such message, or one of too many resources and scopes.
     """
     split = _Split(limits, labels, limits_of)
     try:
-        for group in otlp_messages().Request.FromString(body).resource_spans:
+        groups = otlp_messages().Request.FromString(body).resource_spans
+        _check_number(groups)
+        for group in groups:
             split.add(group)
     except damage():
         raise InvalidDataError("no OTLP in protobuf: the bytes are damaged or end early") from None
@@ -134,9 +138,9 @@ class _Origin:
 
     resource_number: int
     resource: bytes
-    resource_schema: str | bytes
+    resource_schema: str
     scope: bytes
-    scope_schema: str | bytes
+    scope_schema: str
 
 
 class _Split:
@@ -155,7 +159,7 @@ class _Split:
         self._judged: dict[str, list[Feedback]] = {}
         self._services: dict[int, tuple[str, dict[str, str]]] = {}
         self._resources = 0
-        self._taken = 0
+        self._seen = 0
         self._opinions = 0
         self._rejections = Rejections()
 
@@ -171,8 +175,9 @@ class _Split:
         self._projects.setdefault(project, {})
         self._limits = self._limits_of(project) if project and self._limits_of is not None else self._usual
         resource = group.resource + self._label_bytes
+        schema = text_of_wire(group.schema_url)
         for scoped in (*group.scope_spans, *group.library_spans):
-            origin = _Origin(self._resources, resource, group.schema_url, scoped.scope, scoped.schema_url)
+            origin = _Origin(self._resources, resource, schema, scoped.scope, text_of_wire(scoped.schema_url))
             self._origins.append(origin)
             self._add_spans(scoped.spans, origin, project)
 
@@ -182,10 +187,11 @@ class _Split:
         scope_number = len(self._origins) - 1
         most_of_trace, oldest_ns = self._limits.most_spans_of_trace, self._limits.oldest_ns
         for place, raw in enumerate(spans):
-            if self._taken >= self._most_spans:
+            if self._seen >= self._most_spans:
                 left = len(spans) - place
                 self._rejections.add("request_full", f"a request has at most {self._most_spans:,} spans", left)
                 return
+            self._seen += 1
             try:
                 span = read(raw)
             except damage():
@@ -215,7 +221,6 @@ class _Split:
             elif trace.scope_number != scope_number:
                 trace.before.append((trace.scope_number, trace.spans))
                 trace.scope_number, trace.spans = scope_number, []
-            self._taken += 1
             trace.spans.append(raw if len(raw) <= _SMALL_SPAN_BYTES else self._cut(span, raw))
             trace.span_ids.append(span_id)
             if span.events:
@@ -328,6 +333,17 @@ class _Split:
             scoped = group.scope_spans.add(scope=origin.scope, schema_url=origin.scope_schema)
             scoped.spans.extend(spans)
         return request.SerializeToString()
+
+
+def _check_number(groups: Any) -> None:
+    """Raises: InvalidDataError: there are too many resources and scopes."""
+    found = len(groups)
+    if found <= _MOST_GROUPS:
+        found += sum(len(group.scope_spans) + len(group.library_spans) for group in groups)
+    if found > _MOST_GROUPS:
+        raise InvalidDataError(
+            f"the request has more than {_MOST_GROUPS:,} resources and scopes; send them in several requests"
+        )
 
 
 def _cut_value(value: Any, most_bytes: int) -> bool:
