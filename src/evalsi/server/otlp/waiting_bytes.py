@@ -1,14 +1,17 @@
 """How much of what is received may be in memory at once: what is over it is told to come again, at once.
 
 Its own module because every way in shares the one account. What always holds: bytes are counted before they are kept, and
-given back however a request ends.
+given back however a request ends, but not before the work on them has ended, which goes on when its client has gone.
 """
 
-from collections.abc import Generator
+import asyncio
+from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from evalsi.core.errors import OverloadedError
 
+T = TypeVar("T")
 RETRY_AFTER_S = 1.0
 
 
@@ -34,7 +37,7 @@ class WaitingBytes:
         try:
             yield held
         finally:
-            self.held -= held.size
+            held.give_back()
 
 
 class HeldBytes:
@@ -42,6 +45,8 @@ class HeldBytes:
 
     def __init__(self, account: WaitingBytes) -> None:
         self._account = account
+        self._work: asyncio.Task[Any] | None = None
+        """What was left alone and goes on."""
         self.size = 0
 
     def add(self, size: int) -> None:
@@ -49,3 +54,28 @@ class HeldBytes:
         self._account.check(size)
         self._account.held += size
         self.size += size
+
+    async def for_all_of(self, work: Coroutine[Any, Any, T]) -> T:
+        """What `work` gives. It goes on where who waits for it is cancelled: a thread that has begun cannot be stopped, and
+        what is taken apart by then would be counted as neither stored nor dropped.
+        """
+        task = asyncio.create_task(work)
+        try:
+            return await asyncio.shield(task)
+        finally:
+            if not task.done():
+                self._work = task
+            del task  # it holds the error, whose traceback holds this
+
+    def give_back(self) -> None:
+        """Gives the bytes back as soon as the work on them has ended."""
+        if self._work is None:
+            self._account.held -= self.size
+            return
+        account, size = self._account, self.size
+
+        def end(_: "asyncio.Task[Any]") -> None:
+            account.held -= size
+
+        self._work.add_done_callback(end)
+        self._work = None
