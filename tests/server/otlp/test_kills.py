@@ -27,7 +27,7 @@ SPANS = 3
 
 
 class Sender(threading.Thread):
-    """Sends one trace after the other, and each again until it is acknowledged."""
+    """Sends one trace after the other, and each again until it is acknowledged; every second one in a large body."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -39,6 +39,9 @@ class Sender(threading.Thread):
     def run(self) -> None:
         while not self.told_to_stop:
             spans = a_trace(SPANS)
+            if len(self.acknowledged) % 2:
+                for span in spans:
+                    span.attributes["gen_ai.input.messages"] = f"{span.span_id} lamp " * 600
             body = body_of(*spans)
             tries = 0
             while not self._is_taken(body):

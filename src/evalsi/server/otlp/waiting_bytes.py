@@ -13,6 +13,8 @@ from evalsi.core.errors import OverloadedError
 
 T = TypeVar("T")
 RETRY_AFTER_S = 1.0
+MOST_LEFT_ALONE = 1024
+"""Requests whose senders have given up. Small ones take much more memory than their bytes."""
 
 
 class WaitingBytes:
@@ -21,9 +23,16 @@ class WaitingBytes:
     def __init__(self, most: int) -> None:
         self.most = most
         self.held = 0
+        self.left_alone: set[asyncio.Task[Any]] = set()
+        """Work that goes on for nobody."""
 
     def check(self, size: int) -> None:
         """Raises: OverloadedError: there is no room for `size` more bytes."""
+        if len(self.left_alone) >= MOST_LEFT_ALONE:
+            raise OverloadedError(
+                f"the server still stores {MOST_LEFT_ALONE:,} requests whose senders have given up and takes no more just now",
+                retry_after_s=RETRY_AFTER_S,
+            )
         if self.held + size > self.most:
             raise OverloadedError(
                 f"the server holds {self.held >> 20} MiB of traces that are not stored yet and takes no more just now",
@@ -74,8 +83,10 @@ class HeldBytes:
             return
         account, size = self._account, self.size
 
-        def end(_: "asyncio.Task[Any]") -> None:
+        def end(work: "asyncio.Task[Any]") -> None:
             account.held -= size
+            account.left_alone.discard(work)
 
+        account.left_alone.add(self._work)
         self._work.add_done_callback(end)
         self._work = None
