@@ -9,8 +9,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -216,14 +216,24 @@ def test_what_waits_in_a_store_that_is_closed_and_cannot_be_written_is_not_tried
     append(store, a_part(0))
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        begun = [
-            store.begin_append("default", [a_part(number)], now_ms=NOON_MS, waiting=Waiting())
-            for number in range(1, 250)
-        ]
+        begun: list[Future[Any]] = []
+
+        def begin_many() -> None:
+            with suppress(StoreError):
+                for number in range(1, 1000):
+                    begun.append(store.begin_append("default", [a_part(number)], now_ms=NOON_MS, waiting=Waiting()))
+
+        beginning = threading.Thread(target=begin_many)
+        beginning.start()
+        while not store._calls.full():  # pyright: ignore[reportPrivateUsage]
+            time.sleep(0.01)
+        before = [future for future in begun if future.done()]
         store.close()
-    refusals = [future.exception(timeout=60) for future in begun]
+        beginning.join()
+    refusals = [future.exception(timeout=60) for future in begun if future not in before]
+    assert len(refusals) >= 256
     assert all(isinstance(refusal, StoreError) for refusal in refusals)
-    # A transaction takes 64 calls: the first may have failed before the store was closed, and of the next each hears the same.
+    # A transaction takes 64 calls. One may have failed just before the store was closed, one was under way.
     assert len({id(refusal) for refusal in refusals}) <= 2
 
 

@@ -101,12 +101,13 @@ class SqliteTraceStore(SqlTraceStore):
         self._calls: queue.Queue[_Call | None] = queue.Queue(_MOST_WAITING)
         self._lock = threading.Lock()
         self._writer: threading.Thread | None = None
-        self._closed = False
+        self._closing = self._closed = False
 
     def close(self) -> None:
         """Writes what waits, then closes the file. What waits is refused once something of it could not be written."""
         if not self._file.is_open:
             return
+        self._closing = True  # before the lock, which who waits for room has
         with self._lock:
             if self._closed:
                 return
@@ -157,7 +158,7 @@ class SqliteTraceStore(SqlTraceStore):
         return call.done
 
     def _check_open(self) -> None:
-        if self._closed or not self._file.is_open:
+        if self._closing or not self._file.is_open:
             raise StoreError(f"the store {self._path} is closed", hint="open it again")
 
     def _write_calls(self) -> None:
@@ -175,7 +176,7 @@ class SqliteTraceStore(SqlTraceStore):
                 except queue.Empty:
                     break
             ended = call is None
-            if refusal is not None and self._closed:  # it would be tried for a minute, again and again
+            if refusal is not None and self._closing:  # it would be tried for a minute, again and again
                 for call in calls:
                     call.done.set_exception(refusal)
             elif calls:
