@@ -1,5 +1,6 @@
 """A received request taken apart by trace: nothing is lost, nothing is doubled, and one bad span spoils no other."""
 
+import hashlib
 import json
 from typing import Any
 
@@ -161,12 +162,67 @@ def test_the_same_request_gives_the_same_parts() -> None:
     assert parts_of_request(body, PartLimits(), {"a": "b"}) == parts_of_request(body, PartLimits(), {"a": "b"})
 
 
+def test_the_bytes_of_parts_are_those_of_earlier_versions() -> None:
+    """Else what is sent again after an upgrade would be stored a second time."""
+    spans = [
+        span(
+            number + 1,
+            (ONE, TWO)[number % 2],
+            name=f"step {number}",
+            start_ns=number + 1,
+            end_ns=number + 9,
+            attributes={"session.id": "s", "n": number},
+            scope_name=f"scope {number // 3 % 2}",
+            resource={"service.name": f"service {number // 5 % 2}"},
+        )
+        for number in range(20)
+    ]
+    (group,) = split(spans, labels={"env": "test"}).resources
+    digests = [hashlib.sha256(part.body).hexdigest()[:16] for part in group.parts]
+    assert digests == ["6b41024634b805ed", "6ac15b20e5464335"]
+
+
 def test_what_is_over_a_limit_is_rejected_with_its_reason() -> None:
     many = [span(number, end_ns=number) for number in range(1, 8)]
     assert split(many, PartLimits(most_spans=5)).rejections.counts == {"request_full": 2}
     assert split(many, PartLimits(most_spans=5, oldest_ns=4)).rejections.counts == {"too_old": 3, "request_full": 2}
     assert split(many, PartLimits(most_spans_of_trace=5)).rejections.counts == {"trace_full": 2}
     assert split(many, PartLimits(oldest_ns=4)).rejections.counts == {"too_old": 3}
+    assert split(many, PartLimits(oldest_ns=4, most_spans=5)).rejections.counts == {"too_old": 3, "request_full": 2}
+
+
+def some(field: bytes, pieces: bytes) -> bytes:
+    """The pieces, in a field of protobuf."""
+    sizes = [len(pieces) >> shift & 127 for shift in range(0, max(len(pieces).bit_length(), 1), 7)]
+    return field + bytes([*(size | 128 for size in sizes[:-1]), sizes[-1]]) + pieces
+
+
+@pytest.mark.parametrize(
+    "body",
+    [some(b"\x0a", b"") * 65_537, some(b"\x0a", b"\x12\x00" * 65_536), some(b"\x0a", b"\xc2\x3e\x00" * 40_000) * 2],
+    ids=["resources", "scopes", "libraries"],
+)
+def test_more_resources_and_scopes_than_anybody_has_are_refused(body: bytes) -> None:
+    with pytest.raises(InvalidDataError, match="more than 65,536 resources and scopes"):
+        parts_of_request(body, PartLimits(), {})
+
+
+def test_spans_that_are_none_are_looked_at_only_as_far_as_a_request_may_have_spans() -> None:
+    body = some(b"\x0a", some(b"\x12", b"\x12\x00" * 60 + b"\x12\x01\xff" * 60))
+    assert parts_of_request(body, PartLimits(most_spans=100), {}).rejections.counts == {
+        "invalid_id": 60,
+        "damaged": 40,
+        "request_full": 20,
+    }
+
+
+def test_a_schema_whose_address_is_no_unicode_costs_nothing_else() -> None:
+    messages = otlp_messages()
+    raw = messages.Span(trace_id=b"\1" * 16, span_id=b"\2" * 8, name="kept").SerializeToString()
+    scope = some(b"\x12", raw) + b"\x1a\x01\xff"
+    (group,) = parts_of_request(some(b"\x0a", some(b"\x12", scope) + b"\x1a\x02\xfe\xff"), PartLimits(), {}).resources
+    (found,) = decode_otlp_protobuf(group.parts[0].body).spans
+    assert found.name == "kept"
 
 
 def test_texts_that_are_too_long_are_cut_with_a_mark_and_attributes_too_many_are_counted() -> None:

@@ -31,6 +31,8 @@ _USER_ATTRIBUTES = ("user.id", "enduser.id")
 _SHOWN = frozenset({*_SESSION_ATTRIBUTES, *_USER_ATTRIBUTES})
 _SMALL_SPAN_BYTES = 8 << 10
 """A span of this size has neither too many attributes nor too long ones, whatever the limits are."""
+_MOST_GROUPS = 65_536
+"""Resources, and scopes in them, of one request. Each takes memory, also one that takes two bytes in the request."""
 _MOST_NS = 2**63
 _NO_TRACE, _NO_SPAN = bytes(16), bytes(8)
 
@@ -95,11 +97,13 @@ def parts_of_request(
         limits_of: Those of a project that resources name; None where all have the same.
         labels: Of whoever sent it; they are put among the resources' attributes, and go before what is there.
 
-    Raises: InvalidDataError: the bytes are no such message.
+    Raises: InvalidDataError: the bytes are no such message, or one of too many resources and scopes.
     """
     split = _Split(limits, labels, limits_of)
     try:
-        for group in otlp_messages().Request.FromString(body).resource_spans:
+        groups = otlp_messages().Request.FromString(body).resource_spans
+        _check_number(groups)
+        for group in groups:
             split.add(group)
     except damage():
         raise InvalidDataError("no OTLP in protobuf: the bytes are damaged or end early") from None
@@ -134,9 +138,9 @@ class _Origin:
 
     resource_number: int
     resource: bytes
-    resource_schema: str | bytes
+    resource_schema: str
     scope: bytes
-    scope_schema: str | bytes
+    scope_schema: str
 
 
 class _Split:
@@ -173,8 +177,9 @@ class _Split:
         self._projects.setdefault(project, {})
         self._limits = self._limits_of(project) if project and self._limits_of is not None else self._usual
         resource = group.resource + self._label_bytes
+        schema = text_of_wire(group.schema_url)
         for scoped in (*group.scope_spans, *group.library_spans):
-            origin = _Origin(self._resources, resource, group.schema_url, scoped.scope, scoped.schema_url)
+            origin = _Origin(self._resources, resource, schema, scoped.scope, text_of_wire(scoped.schema_url))
             self._origins.append(origin)
             self._add_spans(scoped.spans, origin, project)
 
@@ -342,6 +347,17 @@ class _Split:
             scoped = group.scope_spans.add(scope=origin.scope, schema_url=origin.scope_schema)
             scoped.spans.extend(spans)
         return request.SerializeToString()
+
+
+def _check_number(groups: Any) -> None:
+    """Raises: InvalidDataError: there are too many resources and scopes."""
+    found = len(groups)
+    if found <= _MOST_GROUPS:
+        found += sum(len(group.scope_spans) + len(group.library_spans) for group in groups)
+    if found > _MOST_GROUPS:
+        raise InvalidDataError(
+            f"the request has more than {_MOST_GROUPS:,} resources and scopes; send them in several requests"
+        )
 
 
 def _cut_value(value: Any, most_bytes: int) -> bool:

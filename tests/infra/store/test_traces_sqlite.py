@@ -1,6 +1,7 @@
 """Traces in SQLite pass the suite of all stores of traces; and what only a file can suffer: death, full disks, neighbours."""
 
 import os
+import queue
 import signal
 import sqlite3
 import subprocess
@@ -8,8 +9,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 
 from evalsi.core.errors import NotFoundError, StoreError
 from evalsi.infra.store.database import StoreOptions
+from evalsi.infra.store.trace_rows import arrivals_of
 from evalsi.infra.store.trace_sqlite import SqliteTraceStore, index_words, indexed_words
 from evalsi.ports.trace_store import TracePart, TraceStore, Waiting
 from evalsi.schema import Feedback, TraceFilter
@@ -169,6 +171,130 @@ def test_a_call_that_cannot_be_stored_fails_alone(tmp_path: Path) -> None:
         assert {trace.trace_id for trace in store.find(None, EVERYTHING, size=9).traces} == {trace_id(2), trace_id(3)}
 
 
+def test_storing_waits_for_no_reader(tmp_path: Path) -> None:
+    with closing(SqliteTraceStore(tmp_path / "traces.db", QUICK)) as store:
+        readers = store._readers  # pyright: ignore[reportPrivateUsage]
+        for _ in range(4):  # all that read at once, of which each may look through a million traces
+            readers.acquire()
+        begun = store.begin_append("a new project", [a_part()], now_ms=NOON_MS, waiting=Waiting())
+        try:
+            assert begun.result(timeout=30).spans == 2
+        finally:
+            for _ in range(4):
+                readers.release()
+        assert store.summary("a new project", trace_id(1)).spans == 2
+
+
+def test_a_call_that_comes_while_the_store_is_closed_is_stored_or_refused(tmp_path: Path) -> None:
+    store = SqliteTraceStore(tmp_path / "traces.db", QUICK)
+    append(store, a_part(0))
+    coming = threading.Event()
+
+    class Slow(queue.Queue[Any]):
+        def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
+            if item is not None:
+                coming.set()
+                time.sleep(0.5)
+            super().put(item, block, timeout)
+
+    store._calls = slow = Slow()  # pyright: ignore[reportPrivateUsage]
+    store._writer = threading.Thread(target=store._write_calls, daemon=True)  # pyright: ignore[reportPrivateUsage]
+    store._writer.start()  # pyright: ignore[reportPrivateUsage]
+    with ThreadPoolExecutor(1) as pool:
+        beginning = pool.submit(store.begin_append, "default", [a_part(1)], now_ms=NOON_MS, waiting=Waiting())
+        assert coming.wait(60)
+        store.close()
+        assert beginning.result().result(timeout=60).spans == 2
+    assert slow.empty()
+
+
+def test_what_waits_in_a_store_that_is_closed_and_cannot_be_written_is_not_tried_again_and_again(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "traces.db"
+    store = SqliteTraceStore(path, StoreOptions(busy_timeout_s=1.0))
+    append(store, a_part(0))
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        begun: list[Future[Any]] = []
+
+        def begin_many() -> None:
+            with suppress(StoreError):
+                for number in range(1, 1000):
+                    begun.append(store.begin_append("default", [a_part(number)], now_ms=NOON_MS, waiting=Waiting()))
+
+        beginning = threading.Thread(target=begin_many)
+        beginning.start()
+        while not store._calls.full():  # pyright: ignore[reportPrivateUsage]
+            time.sleep(0.01)
+        before = [future for future in begun if future.done()]
+        store.close()
+        beginning.join()
+    refusals = [future.exception(timeout=60) for future in begun if future not in before]
+    assert len(refusals) >= 256
+    assert all(isinstance(refusal, StoreError) for refusal in refusals)
+    # A transaction takes 64 calls. One may have failed just before the store was closed, one was under way.
+    assert len({id(refusal) for refusal in refusals}) <= 2
+
+
+def test_what_rows_held_is_not_kept_in_memory_once_they_are_written(tmp_path: Path) -> None:
+    with closing(SqliteTraceStore(tmp_path / "traces.db", QUICK)) as store:
+        statements: list[int] = []
+        store._file._connection.set_trace_callback(  # pyright: ignore[reportPrivateUsage]
+            lambda text: statements.append(len(text)) if text.startswith("INSERT INTO trace_parts") else None
+        )
+        append(store, *(a_part(number, body=os.urandom(100_000)) for number in range(8)))
+        append(store, *(a_part(number, body=os.urandom(1_000)) for number in range(8, 40)))
+    # Written out, a byte takes two letters.
+    assert len(statements) == 8 + 1
+    assert max(statements) < 300_000
+
+
+@pytest.mark.parametrize("level", [-1, 1, 3])
+def test_a_part_is_packed_the_same_whatever_it_comes_with(level: int) -> None:
+    """Else it would be stored twice where its sender sends it again with others."""
+    sizes = [0, 1, 255, 256, 5_000, 65_536, 131_073, 1_000_000]
+    bodies = [(b"lamp %d " % size * (size // 7 + 1))[:size] for size in sizes] + [os.urandom(size) for size in sizes]
+    parts = [a_part(number, body=body) for number, body in enumerate(bodies)]
+    together = arrivals_of(parts, level)
+    for part in parts:
+        assert together[part.trace_id].parts == arrivals_of([part], level)[part.trace_id].parts
+
+
+FORKING = """
+import os, signal, sys
+from evalsi.core.errors import StoreError
+from evalsi.infra.store.open_stores import open_trace_store
+from evalsi.ports.trace_store import Waiting
+from evalsi.testing.trace_store_suite import a_part
+def begin(number):
+    return store.begin_append("default", [a_part(number)], now_ms=1, waiting=Waiting()).result()
+store = open_trace_store(sys.argv[1])
+begin(1)
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    try:
+        begin(2)
+    except StoreError:
+        store.close()
+        os._exit(0)
+    os._exit(1)
+begin(3)
+store.close()
+sys.exit(os.waitpid(child, 0)[1])
+"""
+
+
+def refuses_children(address: str) -> bool:
+    """Whether a child made by a fork is refused by the store that its parent opened, and the parent is not disturbed."""
+    return subprocess.run([sys.executable, "-c", FORKING, address], timeout=120, check=False).returncode == 0
+
+
+def test_a_child_made_by_fork_is_refused_and_does_not_wait(tmp_path: Path) -> None:
+    assert refuses_children(str(tmp_path / "evalsi.db"))
+
+
 def test_a_server_that_appends_and_a_worker_that_completes_do_not_starve_each_other(tmp_path: Path) -> None:
     path = tmp_path / "traces.db"
     with closing(SqliteTraceStore(path, QUICK)) as server, closing(SqliteTraceStore(path, QUICK)) as worker:
@@ -224,6 +350,8 @@ def test_a_store_that_is_not_there_is_made_only_where_that_is_meant(tmp_path: Pa
     store.close()
     with pytest.raises(StoreError, match="closed"):
         append(store, a_part(2))
+    with pytest.raises(StoreError, match="closed"):
+        store.begin_append("default", [a_part(2)], now_ms=NOON_MS, waiting=Waiting())
     with closing(SqliteTraceStore(tmp_path / "traces.db", create=False)) as again:
         assert [due.trace_id for due in claim_all(again)] == [trace_id(1)]
 

@@ -28,7 +28,7 @@ LONG = "lamp " * 8_000
 
 
 class Sender(threading.Thread):
-    """Sends one trace after the other, and each again until it is acknowledged."""
+    """Sends one trace after the other, and each again until it is acknowledged; every second one in a large body."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)

@@ -7,6 +7,7 @@ restart cut); what PostgreSQL fails with leaves here as a typed error without th
 import os
 import random
 import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -31,6 +32,8 @@ _GONE = (psycopg.OperationalError, errors.AdminShutdown, errors.CannotConnectNow
 _PASSWORD = re.compile(r"(://[^:/@]+:)[^@]*@|(password=)\S+")
 MOST_IDLE = 8
 """Connections that are kept for the next call."""
+CLOSE_S = 5.0
+"""Seconds that calls under way have to end when the store is closed; a PostgreSQL that cannot be reached may never answer."""
 
 
 class PostgresDatabase:
@@ -43,9 +46,12 @@ class PostgresDatabase:
         self.options = options or StoreOptions()
         self._address = address
         self._idle: list[psycopg.Connection[tuple[Any, ...]]] = []
+        self._used: set[psycopg.Connection[tuple[Any, ...]]] = set()
         self._lock = threading.Lock()
+        self._all_back = threading.Condition(self._lock)
         self._pid = os.getpid()
         self._closed = False
+        self._tries_once = False
 
     @property
     def name(self) -> str:
@@ -85,14 +91,34 @@ class PostgresDatabase:
     def give_space_back(self) -> None:
         """PostgreSQL's autovacuum does it by itself."""
 
+    def try_once(self) -> None:
+        """From now on what fails is not tried again: whoever closes the store does not wait for PostgreSQL to come back."""
+        self._tries_once = True
+
     def close(self) -> None:
+        """Lets calls under way end, those that wait for PostgreSQL longer than `CLOSE_S` with an error."""
+        if self._pid != os.getpid():  # and the lock may never be free
+            return
         with self._lock:
-            if self.is_open:
-                self._closed = True
-                for connection in self._idle:
-                    with suppress(psycopg.Error):
-                        connection.close()
-                self._idle.clear()
+            self._begin_no_more()
+            if self._all_back.wait_for(lambda: not self._used, CLOSE_S):
+                return
+        self.cut_off()
+
+    def cut_off(self) -> None:
+        """Closes at once: calls under way end with an error, and whether PostgreSQL has carried them out is not known."""
+        with self._lock:
+            self._begin_no_more()
+            for connection in self._used:
+                with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(connection.fileno())) as wire:
+                    wire.shutdown(socket.SHUT_RDWR)
+
+    def _begin_no_more(self) -> None:
+        self._closed = True
+        for connection in self._idle:
+            with suppress(psycopg.Error):
+                connection.close()
+        self._idle.clear()
 
     def _patiently(self, action: Callable[[psycopg.Connection[tuple[Any, ...]]], T]) -> T:
         deadline_s = time.monotonic() + self.options.busy_timeout_s
@@ -101,7 +127,7 @@ class PostgresDatabase:
                 with self._connection() as connection:
                     return action(connection)
             except (*_PASSING, *_GONE) as error:
-                if time.monotonic() > deadline_s or _is_lasting(error):
+                if self._tries_once or time.monotonic() > deadline_s or _is_lasting(error):
                     raise postgres_fault(self._address, error) from error
             except psycopg.DataError as error:
                 raise self._refused(error) from error
@@ -126,19 +152,23 @@ class PostgresDatabase:
             connection = psycopg.connect(
                 self._address, autocommit=True, row_factory=tuple_row, connect_timeout=5, application_name="evalsi"
             )
+        with self._lock:
+            self._used.add(connection)
+        is_sound = False
         try:
             yield connection
-        except BaseException as error:
-            if isinstance(error, EvalsiError) and not connection.closed:
-                self._give_back(connection)
-            else:
-                connection.close()
+            is_sound = True
+        except EvalsiError:
+            is_sound = not connection.closed
             raise
-        self._give_back(connection)
+        finally:
+            self._give_back(connection, is_sound=is_sound)
 
-    def _give_back(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    def _give_back(self, connection: psycopg.Connection[tuple[Any, ...]], *, is_sound: bool) -> None:
         with self._lock:
-            if not self._closed and len(self._idle) < MOST_IDLE:
+            self._used.discard(connection)
+            self._all_back.notify_all()
+            if is_sound and not self._closed and len(self._idle) < MOST_IDLE:
                 self._idle.append(connection)
                 return
         connection.close()

@@ -7,9 +7,11 @@ that bring parts of one trace wait for each other at its row.
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import BoundedSemaphore, Timer
 from typing import Any
 
-from evalsi.infra.store.postgres import PostgresDatabase
+from evalsi.core.errors import StoreError
+from evalsi.infra.store.postgres import CLOSE_S, PostgresDatabase
 from evalsi.infra.store.trace_completing import MOVE_SESSION
 from evalsi.infra.store.trace_query import Lead
 from evalsi.infra.store.trace_rows import TRACE_COLUMNS, Arrived, label_of, trace_row
@@ -21,6 +23,8 @@ from evalsi.traces.search_words import search_words
 
 _WRITERS = 8
 """Calls that are written at the same time, each by a connection of its own."""
+_MOST_WAITING = 256
+"""Calls that are written or wait for it; further ones wait before they may wait."""
 _NUMBERS = "?::bigint[]"
 _TEXTS = "?::text[]"
 _TYPES = {
@@ -51,22 +55,60 @@ class PostgresTraceStore(SqlTraceStore):
 
     def __init__(self, database: PostgresDatabase) -> None:
         super().__init__(database)
+        self._postgres = database
         self._writing = ThreadPoolExecutor(_WRITERS, thread_name_prefix="evalsi-traces")
+        self._room = BoundedSemaphore(_MOST_WAITING)
+        self._closing = False
+        self._refusal: StoreError | None = None
+        """What something failed with that waited when the store was closed."""
 
     def close(self) -> None:
-        """Writes what waits."""
+        """Writes what waits. It is refused once something of it could not be written: nothing is tried again."""
+        if not self._database.is_open:
+            return
+        self._closing = True
+        self._postgres.try_once()
+        patience = Timer(CLOSE_S, self._postgres.cut_off)
+        patience.start()
         self._writing.shutdown()
+        patience.cancel()
         super().close()
 
     def _begin_writing(self, arrived: Arrived) -> "Future[Appended]":
-        return self._writing.submit(self._write_arrivals, arrived)
+        self._check_open()  # in a child made by a fork, nobody would give room or write
+        self._room.acquire()
+        try:
+            self._check_open()
+            begun = self._writing.submit(self._write_waiting, arrived)
+        except BaseException as error:
+            self._room.release()
+            if isinstance(error, RuntimeError):  # it was shut down just now
+                self._check_open()
+            raise
+        begun.add_done_callback(lambda _: self._room.release())
+        return begun
+
+    def _check_open(self) -> None:
+        if self._closing or not self._database.is_open:
+            raise StoreError(f"the store {self._database.name} is closed", hint="open it again")
+
+    def _write_waiting(self, arrived: Arrived) -> Appended:
+        if self._refusal is not None:
+            raise self._refusal
+        try:
+            return self._write_arrivals(arrived)
+        except StoreError as error:
+            if self._closing:
+                self._refusal = error
+            raise
 
     def _write_arrivals(self, arrived: Arrived) -> Appended:
-        told = self._database.write(lambda locked: self._write_call(locked, arrived), alone=False)
-        self._key(arrived.project)  # from now on it is known without asking
+        project, told = self._database.write(lambda locked: self._write_call(locked, arrived), alone=False)
+        self._keys[arrived.project] = project
         return told
 
-    def _write_call(self, locked: Transaction, arrived: Arrived) -> Appended:
+    def _write_call(self, locked: Transaction, arrived: Arrived) -> tuple[int, Appended]:
+        """The project's number and what is new."""
         project = self._made_key(locked, arrived.project)
         names = sorted(arrived.traces)
         rows = [trace_row(project, arrived.traces[name], arrived.now_ms, arrived.waiting) for name in names]
@@ -95,7 +137,7 @@ class PostgresTraceStore(SqlTraceStore):
         moved = [(project, session, due) for session in sorted(sessions) if session]
         if moved:
             locked.executemany(MOVE_SESSION, moved)
-        return Appended(traces=len(new), spans=spans)
+        return project, Appended(traces=len(new), spans=spans)
 
     def words_lead(self, project: int, words: Sequence[str]) -> Lead:
         # Words hold letters and digits alone, so that nothing in them is an operator.

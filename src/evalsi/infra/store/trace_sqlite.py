@@ -57,6 +57,8 @@ _IDS_AT_ONCE = 500
 _ROWS_AT_ONCE = 32
 """In one statement. For each one, this thread gives up Python's lock and has to get it back from those that read requests: with
 a statement for each row, a twentieth less was stored in the same time."""
+_BYTES_AT_ONCE = 128 << 10
+"""In one statement of several rows: SQLite keeps what each of them was last given, one for each number of rows."""
 _ROW = re.compile(r"\(\?(?:, \?)*\)")
 
 NEWEST_KEY = "SELECT coalesce(max(key), 0) FROM traces"
@@ -99,10 +101,13 @@ class SqliteTraceStore(SqlTraceStore):
         self._calls: queue.Queue[_Call | None] = queue.Queue(_MOST_WAITING)
         self._lock = threading.Lock()
         self._writer: threading.Thread | None = None
-        self._closed = False
+        self._closing = self._closed = False
 
     def close(self) -> None:
-        """Writes what waits, then closes the file."""
+        """Writes what waits, then closes the file. What waits is refused once something of it could not be written."""
+        if not self._file.is_open:
+            return
+        self._closing = True  # before the lock, which who waits for room has
         with self._lock:
             if self._closed:
                 return
@@ -143,17 +148,22 @@ class SqliteTraceStore(SqlTraceStore):
     def _begin_writing(self, arrived: Arrived) -> "Future[Appended]":
         call = _Call(arrived, Future())
         call.done.set_running_or_notify_cancel()  # nobody may cancel what others' parts are written together with
-        with self._lock:
-            if self._closed or not self._file.is_open:
-                raise StoreError(f"the store {self._path} is closed", hint="open it again")
+        self._check_open()  # before the lock, which a fork may have left locked
+        with self._lock:  # also while this waits for room: nothing may come after what ends the writer
+            self._check_open()
             if self._writer is None:
                 self._writer = threading.Thread(target=self._write_calls, name="evalsi-traces", daemon=True)
                 self._writer.start()
-        self._calls.put(call)
+            self._calls.put(call)
         return call.done
+
+    def _check_open(self) -> None:
+        if self._closing or not self._file.is_open:
+            raise StoreError(f"the store {self._path} is closed", hint="open it again")
 
     def _write_calls(self) -> None:
         ended = False
+        refusal: EvalsiError | None = None
         while not ended:
             calls: list[_Call] = []
             call = self._calls.get()
@@ -166,25 +176,30 @@ class SqliteTraceStore(SqlTraceStore):
                 except queue.Empty:
                     break
             ended = call is None
-            if calls:
-                self._write_together(calls)
+            if refusal is not None and self._closing:  # it would be tried for a minute, again and again
+                for call in calls:
+                    call.done.set_exception(refusal)
+            elif calls:
+                refusal = self._write_together(calls)
 
-    def _write_together(self, calls: Sequence[_Call]) -> None:
+    def _write_together(self, calls: Sequence[_Call]) -> StoreError | None:
+        """What the store failed with for all of them; None where they are stored, or cannot be stored for what they hold."""
         try:
             told = self._file.write(lambda locked: [self._write_call(locked, call.arrived) for call in calls])
         except Exception as error:
             if len(calls) == 1 or isinstance(error, StoreError):
                 for call in calls:
                     call.done.set_exception(_typed(error, self._path))
-                return
-            for call in calls:
-                self._write_together([call])
-            return
-        for call, appended in zip(calls, told, strict=True):
-            self._key(call.arrived.project)  # from now on it is known without asking
+                return error if isinstance(error, StoreError) else None
+            refusals = [self._write_together([call]) for call in calls]
+            return refusals[-1]
+        for call, (project, appended) in zip(calls, told, strict=True):
+            self._keys[call.arrived.project] = project
             call.done.set_result(appended)
+        return None
 
-    def _write_call(self, locked: Transaction, arrived: Arrived) -> Appended:
+    def _write_call(self, locked: Transaction, arrived: Arrived) -> tuple[int, Appended]:
+        """The project's number and what is new."""
         project = self._made_key(locked, arrived.project)
         known: dict[bytes, tuple[Any, ...]] = {}
         names = list(arrived.traces)
@@ -223,7 +238,7 @@ class SqliteTraceStore(SqlTraceStore):
         _insert(locked, ADD_LABEL, labels)
         due = arrived.now_ms + arrived.waiting.session_ms
         locked.executemany(MOVE_SESSION, [(project, session, due) for session in sessions if session])
-        return Appended(traces=len(traces), spans=spans)
+        return project, Appended(traces=len(traces), spans=spans)
 
     # Words
 
@@ -316,8 +331,16 @@ def _typed(error: Exception, path: Path) -> EvalsiError:
 
 def _insert(locked: Transaction, statement: str, rows: Sequence[Sequence[Any]]) -> None:
     """Executes a statement that inserts one row for many of them."""
-    for at in range(0, len(rows), _ROWS_AT_ONCE):
-        some = rows[at : at + _ROWS_AT_ONCE]
+    some: list[Sequence[Any]] = []
+    some_bytes = 0
+    for row in rows:
+        row_bytes = sum(len(value) for value in row if isinstance(value, bytes | str))
+        if some and (len(some) == _ROWS_AT_ONCE or some_bytes + row_bytes > _BYTES_AT_ONCE):
+            locked.execute(_for_rows(statement, len(some)), list(chain.from_iterable(some)))
+            some, some_bytes = [], 0
+        some.append(row)
+        some_bytes += row_bytes
+    if some:
         locked.execute(_for_rows(statement, len(some)), list(chain.from_iterable(some)))
 
 

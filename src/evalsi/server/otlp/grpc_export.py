@@ -94,7 +94,8 @@ class GrpcExport:
             with self._receiver.waiting.holding() as held:
                 body = await self._fetched(sent, self._receiver.most_bytes_of("protobuf", signal, caller))
                 held.add(len(body) * self._receiver.weight_of("protobuf", signal))
-                return reply_bytes(await self._receiver.receive(body, "protobuf", caller, signal), "protobuf", signal)
+                taken = await held.for_all_of(self._receiver.receive(body, "protobuf", caller, signal))
+                return reply_bytes(taken, "protobuf", signal)
 
     async def _fetched(self, sent: AsyncIterator[bytes], most_bytes: int) -> bytes:
         self._receiver.waiting.check(1)

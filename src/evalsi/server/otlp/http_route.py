@@ -73,7 +73,7 @@ class OtlpRoute:
                         unpacking.add(piece)
             except TimeoutError:
                 raise CallDeadlineError(f"the body was not whole within {BODY_S:g} s") from None
-            return await receiver.receive(unpacking.whole(), encoding, caller, signal)
+            return await held.for_all_of(receiver.receive(unpacking.whole(), encoding, caller, signal))
 
     async def _refuse(self, exchange: Exchange, fault: Fault, encoding: Encoding) -> None:
         self._receiver.measures.refused(fault.code)

@@ -5,9 +5,11 @@ stored and synced; a request that fails can be sent again and changes nothing tw
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import msgspec
 
@@ -179,14 +181,30 @@ class Receiver:
         for group in split.resources:
             parts = self._fitting(project, group.parts, split.rejections)
             if parts:
-                write = self.store.begin_append(project, parts, now_ms=now_ms, waiting=self.waiting_times)
-                write.add_done_callback(self._count)
+                with self._taking_back(project, parts):
+                    write = self.store.begin_append(project, parts, now_ms=now_ms, waiting=self.waiting_times)
+                write.add_done_callback(partial(self._settle, project, _sizes(parts)))
                 begun.append(write)
         return SplitRequest(resources=[], rejections=split.rejections), begun
 
-    def _count(self, write: "Future[Appended]") -> None:
+    def _settle(self, project: str, sizes: Sequence[tuple[bytes, int]], write: "Future[Appended]") -> None:
         if not write.cancelled() and write.exception() is None:
             self.measures.appended(write.result())
+        else:
+            self._take_back(project, sizes)
+
+    @contextmanager
+    def _taking_back(self, project: str, parts: Sequence[TracePart]) -> Generator[None]:
+        """Traces do not grow by what could not be stored, else they were full after some tries."""
+        try:
+            yield
+        except BaseException:
+            self._take_back(project, _sizes(parts))
+            raise
+
+    def _take_back(self, project: str, sizes: Sequence[tuple[bytes, int]]) -> None:
+        for trace_id, spans in sizes:
+            self.sizes.take_back((project, trace_id), spans)
 
     def _others(self, split: SplitRequest, caller: Caller) -> list[str]:
         """The projects that a request names beside the caller's own, and that the caller may write to: until it is read, nobody
@@ -206,14 +224,14 @@ class Receiver:
                 )
 
     def close(self) -> None:
-        """Returns when what is being stored is stored."""
-        self._reading_quickly.shutdown(cancel_futures=True)
-        self._reading.shutdown(cancel_futures=True)
-        self._writing.shutdown(cancel_futures=True)
+        """Begins nothing more. What was handed to the store is stored, or refused, when that is closed."""
+        for threads in (self._reading_quickly, self._reading, self._writing):
+            threads.shutdown(wait=False, cancel_futures=True)
 
     def _append(self, project: str, parts: list[TracePart]) -> None:
         now_ms = round(self.clock.now().timestamp() * 1000)
-        self.measures.appended(self.store.append(project, parts, now_ms=now_ms, waiting=self.waiting_times))
+        with self._taking_back(project, parts):
+            self.measures.appended(self.store.append(project, parts, now_ms=now_ms, waiting=self.waiting_times))
 
     def _judge(self, project: str, judged: Sequence[Feedback]) -> None:
         now = self.clock.now()
@@ -285,7 +303,7 @@ class Receiver:
     def _fitting(self, project: str, parts: list[TracePart], rejections: Rejections) -> list[TracePart]:
         """The parts whose traces may have so many spans."""
         most = self.limits(project).most_spans_of_trace
-        over = [part for part in parts if not self.sizes.add((project, part.trace_id), len(part.span_ids) // 8, most)]
+        over = [part for part in parts if not self.sizes.add((project, part.trace_id), _spans(part), most)]
         if not over:
             return parts
         self._reject(over, "trace_full", "a trace has as many spans as it may", rejections)
@@ -293,8 +311,17 @@ class Receiver:
         return [part for part in parts if id(part) not in left]
 
     def _reject(self, parts: list[TracePart], reason: str, example: str, rejections: Rejections) -> None:
-        rejections.add(reason, example, sum(len(part.span_ids) // 8 for part in parts))
+        rejections.add(reason, example, sum(map(_spans, parts)))
         self.measures.dropped_traces(len(parts))
+
+
+def _spans(part: TracePart) -> int:
+    return len(part.span_ids) // 8
+
+
+def _sizes(parts: Sequence[TracePart]) -> list[tuple[bytes, int]]:
+    """Traces and how many spans of each. What waits to be stored keeps them, and not the parts, which are large."""
+    return [(part.trace_id, _spans(part)) for part in parts]
 
 
 def _own_project(caller: Caller) -> str:

@@ -1,7 +1,7 @@
 """How many spans the traces of late had, so that one that never ends cannot grow without bound.
 
 Its own module because it is a guess on purpose: it knows the last `REMEMBERED` traces or more and forgets all with a restart,
-and a request that is sent again counts again. The limit it keeps is a guard, not a promise.
+and a request that was stored and is sent again counts again. The limit it keeps is a guard, not a promise.
 """
 
 import threading
@@ -28,3 +28,11 @@ class TraceSizes:
             fits = size + spans <= most
             self._young[trace] = size + spans if fits else size
             return fits
+
+    def take_back(self, trace: tuple[str, bytes], spans: int) -> None:
+        """Undoes `add` of spans that could not be stored and will be sent again."""
+        with self._lock:
+            for sizes in (self._young, self._old):
+                if trace in sizes:
+                    sizes[trace] = max(0, sizes[trace] - spans)
+                    return
