@@ -100,3 +100,15 @@ def test_a_diagnosis_takes_columns_of_other_names(tmp_path: Path) -> None:
     (folder / "rollouts.jsonl").write_text(text.replace('"output"', '"completion"'))
     given = ("--rewards", "r.jsonl", "--map", "output=completion", "--format", "json")
     assert evalsi("rewards", "diagnose", *rollouts, *given, cwd=folder) == wanted
+
+
+def test_a_judge_whose_key_is_not_there_is_told_where_it_is_named(tmp_path: Path) -> None:
+    (folder_of(tmp_path) / "reward.yaml").write_text("components: [faithfulness]\njudge: anthropic/m\n")
+    ran = evalsi("rewards", "score", "--spec", "reward.yaml", "--data", "rollouts.jsonl", cwd=tmp_path)
+    assert ran.status == 2
+    assert "reward.yaml:2:8: judge: the environment variable ANTHROPIC_API_KEY is not set" in ran.err
+    (tmp_path / "reward.yaml").write_text(
+        "kind: RewardSpec\napiVersion: evals.si/v1alpha1\nspec:\n  components: [faithfulness]\n  judge: m\n"
+    )
+    ran = evalsi("rewards", "score", "--spec", "reward.yaml", "--data", "rollouts.jsonl", cwd=tmp_path)
+    assert (ran.status, "reward.yaml:5:10: judge: 'm' names no judge here" in ran.err) == (2, True), ran.err

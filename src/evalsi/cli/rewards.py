@@ -70,7 +70,7 @@ def score(spec: str, data: str, output: str | None, mappings: tuple[str, ...], l
     from evalsi.schema.json_codec import encode_file
     from evalsi.settings import Settings
     from evalsi.wiring.remote_rewards import make_remote_scorer
-    from evalsi.wiring.reward_spec import read_reward_spec
+    from evalsi.wiring.reward_spec import read_reward_document
     from evalsi.wiring.rewarding import make_reward_scorer
 
     server, project, concurrency = given["server"], given["project"], given["concurrency"]
@@ -85,7 +85,8 @@ def score(spec: str, data: str, output: str | None, mappings: tuple[str, ...], l
             f"--format {given['output_format']} prints the means where the rewards go, on standard output",
             hint="name a file for the rewards with --output",
         )
-    read = read_reward_spec(Path(spec))
+    document = read_reward_document(Path(spec))
+    read = document.spec
     dataset = open_dataset(data, options=DatasetOptions(mapping=mapping_of_flags(mappings), limit=limit))
     dataset.scan()
     rollouts = list(dataset.records())
@@ -97,7 +98,7 @@ def score(spec: str, data: str, output: str | None, mappings: tuple[str, ...], l
             known = replace(settings, api_key=address.api_key)
             scorer: RewardScorer = make_remote_scorer(read, known, server=address.url, project=project)
         else:
-            scorer = make_reward_scorer(read, settings, concurrency=concurrency)
+            scorer = make_reward_scorer(read, settings, concurrency=concurrency, where=document.where)
         try:
             return await scorer.score(rollouts)
         finally:

@@ -7,10 +7,11 @@ from dataclasses import replace
 import msgspec
 
 from evalsi.core.clock import SystemClock
-from evalsi.core.errors import InvalidSpecError, UsageError
+from evalsi.core.errors import InvalidSpecError
 from evalsi.core.run_reference import REPLAY_OF
 from evalsi.core.version import __version__
 from evalsi.datasets import open_dataset
+from evalsi.documents.named_outside import named_at
 from evalsi.engine.make_panel import bind_all
 from evalsi.engine.panel import Panel
 from evalsi.engine.summary import SummaryPlan
@@ -42,7 +43,7 @@ from evalsi.wiring.calibrations import calibration_warnings
 from evalsi.wiring.judging import prices_of
 from evalsi.wiring.lending import closing, lent_reward_models, lent_sandbox
 from evalsi.wiring.run_baselines import RunBaselines, names_a_baseline
-from evalsi.wiring.run_dataset import run_dataset, with_known_digest
+from evalsi.wiring.run_dataset import run_dataset, scanned, with_known_digest
 from evalsi.wiring.run_judges import RunJudges
 from evalsi.wiring.run_options import DEFAULT_CONCURRENCY, RunOptions
 from evalsi.wiring.run_prices import price_of, refuse_unknown_price, run_budget
@@ -72,8 +73,8 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
     target: Target | None = answers
     if target is None and spec.target is not None:
         target = _target(spec.target, document, settings, concurrency)
-    judges = RunJudges(spec, settings, use_cache=options.use_cache)
-    judges.refuse_unnamed(document)
+    judges = RunJudges(spec, document, settings, use_cache=options.use_cache)
+    judges.refuse_unnamed()
     options.on_judges({name: judge.spend for name, judge in judges.named.items()})
     plan = _summary_plan(spec)
     sandbox = lent_sandbox(document.evaluators.refs, settings)
@@ -87,6 +88,7 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
     if answers is not None and spec.dataset is None:
         dataset = open_dataset(answers.records)
     if answers is None:
+        scanned(dataset, document)
         refuse_missing_fields(
             dataset,
             needed_fields(panel.evaluators, target),
@@ -138,6 +140,7 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
         on_progress=options.on_progress,
         stopped=options.stopped,
         close=closing(judges, sandbox, reward_models),
+        where=document.where,
     )
 
 
@@ -153,12 +156,8 @@ def _target(target: TargetSpec, document: RunDocument, settings: Settings, concu
         fence=settings.fence,
         concurrency=concurrency,
     )
-    try:
+    with named_at(document.where, "spec.target"):
         return make_target(target, surroundings, where="spec.target")
-    except UsageError as error:
-        path = error.where or ""
-        error.where = f"{document.where(path)}: {path}" if path.startswith("spec.") else document.where("spec.target")
-        raise
 
 
 def _circumstances(
@@ -187,7 +186,7 @@ def _refuse_unknown_prices(
     """Raises InvalidSpecError: a budget is in dollars, and a price of what is asked is unknown."""
     if asked is not None:
         refuse_unknown_price(asked, price, document)
-    judges.refuse_unknown_prices(document)
+    judges.refuse_unknown_prices()
 
 
 def _unpinned_target(target: TargetSpec | None) -> list[Unpinned]:
