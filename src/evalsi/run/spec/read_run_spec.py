@@ -61,6 +61,10 @@ class RunDocument:
         assert self.run.spec is not None
         return self.run.spec
 
+    def says(self, path: str) -> bool:
+        """Whether somebody wrote something at a path; never so of a spec that was kept or came over the wire."""
+        return self.tree.has(first_spelling(self.tree, path))
+
     def where(self, path: str) -> str:
         """`file:line:column` of the value at a path such as `spec.gates[0].min`; the name of a run whose spec was kept."""
         return self.tree.where(first_spelling(self.tree, path))
