@@ -24,7 +24,26 @@ def test_rewards_are_json_lines_in_the_order_of_the_data(tmp_path: Path) -> None
     rows = [json.loads(line) for line in ran.out.splitlines()]
     assert [(row["rollout_id"], row.get("total")) for row in rows] == [("a", 1.0), ("b", 0.0), ("c", None)]
     assert rows[2]["components"]["math-equiv"]["status"] == "skipped"
-    assert "3 rollouts: mean 0.5, 0 stopped by a gate, 1 without a reward" in ran.err
+    no_interval = "no interval: one cluster shows no spread between clusters, so no interval"
+    assert (
+        f"3 rollouts: mean 0.500 of n=2 in 1 cluster ({no_interval}), 0 stopped by a gate, 1 without a reward"
+        in ran.err
+    )
+
+
+def test_the_means_are_printed_with_their_intervals_where_the_rewards_go_to_a_file(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    rows = [row | {"id": f"{row['id']}{copy}", "input": f"{row['input']} {copy}"} for row in DATA for copy in range(4)]
+    (folder / "rollouts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    scoring = ("rewards", "score", "--spec", "reward.yaml", "--data", "rollouts.jsonl")
+    ran = evalsi(*scoring, "--output", "r.jsonl", "--format", "json", "--confidence", "0.9", cwd=folder)
+    whole, part = json.loads(ran.out)
+    assert (whole["metric"], whole["n"], whole["mean"], whole["skipped"], whole["clusters"]) == ("reward", 8, 0.5, 4, 4)
+    assert (part["metric"], part["n"], part["ci"]["level"]) == ("math-equiv", 8, 0.9)
+    shown = evalsi(*scoring, "--output", "r.jsonl", cwd=folder)
+    assert "95% CI" in shown.out and "12 rollouts: mean 0.500 [" in shown.err and "of n=8 in 4 clusters" in shown.err
+    nowhere = evalsi(*scoring, "--format", "json", cwd=folder)
+    assert (nowhere.status, "--output" in nowhere.err) == (2, True)
 
 
 def test_a_wrong_spec_is_one_sentence_with_its_place(tmp_path: Path) -> None:
@@ -67,7 +86,9 @@ def test_who_brings_other_columns_is_told_which_one_is_missing(tmp_path: Path) -
     assert "in `components`" in ran.err
     mapped = ("--map", "output=answer", "--map", "reference=expected")
     scored = evalsi("rewards", "score", "--spec", "reward.yaml", "--data", "rollouts.jsonl", *mapped, cwd=tmp_path)
-    assert (scored.status, "2 rollouts: mean 1" in scored.err) == (0, True), scored.err
+    assert (scored.status, "2 rollouts: mean 1.000 [0.158, 1.000] at 95%, of n=2" in scored.err) == (0, True), (
+        scored.err
+    )
 
 
 def test_a_diagnosis_takes_columns_of_other_names(tmp_path: Path) -> None:
@@ -79,3 +100,15 @@ def test_a_diagnosis_takes_columns_of_other_names(tmp_path: Path) -> None:
     (folder / "rollouts.jsonl").write_text(text.replace('"output"', '"completion"'))
     given = ("--rewards", "r.jsonl", "--map", "output=completion", "--format", "json")
     assert evalsi("rewards", "diagnose", *rollouts, *given, cwd=folder) == wanted
+
+
+def test_a_judge_whose_key_is_not_there_is_told_where_it_is_named(tmp_path: Path) -> None:
+    (folder_of(tmp_path) / "reward.yaml").write_text("components: [faithfulness]\njudge: anthropic/m\n")
+    ran = evalsi("rewards", "score", "--spec", "reward.yaml", "--data", "rollouts.jsonl", cwd=tmp_path)
+    assert ran.status == 2
+    assert "reward.yaml:2:8: judge: the environment variable ANTHROPIC_API_KEY is not set" in ran.err
+    (tmp_path / "reward.yaml").write_text(
+        "kind: RewardSpec\napiVersion: evals.si/v1alpha1\nspec:\n  components: [faithfulness]\n  judge: m\n"
+    )
+    ran = evalsi("rewards", "score", "--spec", "reward.yaml", "--data", "rollouts.jsonl", cwd=tmp_path)
+    assert (ran.status, "reward.yaml:5:10: judge: 'm' names no judge here" in ran.err) == (2, True), ran.err

@@ -112,10 +112,11 @@ def test_dollars_at_known_prices(cli: Cli, folder: Path, model: StandInModel) ->
     assert 10 <= summary(cli)["n"] <= 12
 
 
+@pytest.mark.parametrize("unpriced", [{}, {"pricing": {}}])
 def test_dollars_at_an_unknown_price_are_refused_before_anything_is_asked(
-    cli: Cli, folder: Path, model: StandInModel
+    cli: Cli, folder: Path, model: StandInModel, unpriced: dict[str, Any]
 ) -> None:
-    path = write_run(folder, target=target(model), budget={"max_usd": 1.0})
+    path = write_run(folder, target=target(model, **unpriced), budget={"max_usd": 1.0})
     ended = cli("run", "-f", str(path))
     assert ended.status == 2
     assert "the price of 'stand-in' is unknown" in ended.err

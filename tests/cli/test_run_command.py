@@ -170,7 +170,8 @@ def test_files_are_written_for_flags_and_for_sinks(cli: Cli, folder: Path) -> No
 def test_a_sink_that_is_named_is_one_of_a_server(cli: Cli, folder: Path) -> None:
     refused = cli("run", "-f", str(write_run(folder, sinks=[{"name": "collector"}])))
     assert (refused.status, asked(folder)) == (2, [])
-    assert "spec.sinks names 'collector', which is a sink of a server, and none is named" in refused.err
+    place = r"run\.json:1:\d+: spec\.sinks\[0\]\.name: 'collector' is a sink of a server, and no server is named"
+    assert re.search(place, refused.err)
 
 
 def test_a_dry_run_asks_nobody_and_warns_of_gates_that_cannot_be_decided(cli: Cli, folder: Path) -> None:
@@ -747,6 +748,97 @@ def test_a_target_that_cannot_be_made_is_said_with_its_place(
     assert ended.status == 2
     assert said in ended.err
     assert re.search(r"run\.json:1:\d+: ", ended.err)
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ({"target": "python: target.py:answr"}, "6:13: spec.target.python: target.py has no callable 'answr'; did you"),
+        ({"target": "python: targt.py:answer"}, "6:13: spec.target.python: unknown file 'targt.py'; did you mean 'tar"),
+        ({"target": "python: no_such_module:answer"}, "6:13: spec.target.python: unknown module 'no_such_module'"),
+        ({"target": "python: broken.py:answer"}, "6:13: spec.target.python: broken.py cannot be loaded: SyntaxError"),
+        ({"target": "command: {argv: [no-such-program]}"}, "6:22: spec.target.command.argv[0]: there is no program"),
+        ({"target": "command: {argv: [cat], workdir: nowhere}"}, "6:37: spec.target.command.workdir: there is no fold"),
+        ({"target": "command: {argv: [cat], env_from: {A: NO_SUCH}}"}, "6:42: spec.target.command.env_from.A: the env"),
+        ({"target": "{connector: recorded, recording: no.jsonl}"}, "spec.target.recording: no.jsonl: the recording"),
+        (
+            {"target": "{connector: openai-compatible, model: m, apiKeyEnv: NO_SUCH}"},
+            "spec.target.api_key_env: the environment variable NO_SUCH is not set",
+        ),
+        (
+            {"target": "agent: {http: {url: 'http://127.0.0.1:9', headers_env: {X: NO_SUCH}}}"},
+            "spec.target.agent.http.headers_env.X: the environment variable NO_SUCH",
+        ),
+        ({"dataset": "path: csaes.jsonl"}, "8:11: spec.dataset.path: csaes.jsonl: there is no such file; did you mean"),
+        ({"dataset": "path: no/*.jsonl"}, "8:11: spec.dataset.path: no/*.jsonl: no dataset matches the pattern"),
+        ({"dataset": "uri: otlp://no.json"}, "8:10: spec.dataset.uri: no.json: there is no such file"),
+        ({"dataset": "run: {run_id: nope}"}, "8:19: spec.dataset.run.run_id: no run 'nope'"),
+        ({"dataset": "catalog: {name: cases}"}, "8:14: spec.dataset.catalog: this kind of dataset needs a server"),
+        (
+            {"dataset": "{path: cases.jsonl, mapping: {notes: nots}}"},
+            "spec.dataset.mapping.notes: cases.jsonl: unknown",
+        ),
+        ({"evaluators": "[{ref: no.py:length}]"}, "9:22: spec.evaluators[0].ref: unknown file 'no.py'"),
+        ({"judge": "anthropic/m"}, "10:10: spec.judge: the environment variable ANTHROPIC_API_KEY is not set"),
+        (
+            {"judges": "{j: {provider: recorded, recording: no.jsonl}}"},
+            "10:47: spec.judges.j.recording: no.jsonl: the recording cannot be read",
+        ),
+        (
+            {"judges": "{j: {provider: anthropic, model: m, api_key_env: NO_SUCH}}"},
+            "spec.judges.j.api_key_env: the environment variable NO_SUCH is not set",
+        ),
+        ({"baseline": "no.json"}, "10:13: spec.baseline: the baseline 'no.json' cannot be read: there is no file"),
+        ({"sinks": "[{name: far}]"}, "10:18: spec.sinks[0].name: 'far' is a sink of a server"),
+        (
+            {"sinks": "[{json: r.json}, {csv: r.txt}]"},
+            "10:33: spec.sinks[1].csv: r.txt: results are not written as .txt",
+        ),
+    ],
+)
+def test_what_a_spec_names_and_is_not_there_is_told_where_it_is_named(
+    cli: Cli, folder: Path, named: dict[str, str], said: str
+) -> None:
+    write_run(folder)
+    (folder / "broken.py").write_text("def answer(\n")
+    parts = {
+        "target": "python: target.py:answer",
+        "dataset": "path: cases.jsonl",
+        "evaluators": "[exact-match]",
+    } | named
+    body = "".join(
+        f"  {key}:\n    {value}\n" if key in ("target", "dataset") else f"  {key}: {value}\n"
+        for key, value in parts.items()
+    )
+    (folder / "run.yaml").write_text(
+        f"apiVersion: evals.si/v1alpha1\nkind: EvalRun\nmetadata: {{name: x}}\nspec:\n{body}"
+    )
+    ended = cli("run", "run.yaml")
+    assert (ended.status, asked(folder)) == (2, []), ended.err
+    assert re.match(r"error: run\.yaml:\d+:\d+: spec\.", ended.err)
+    assert said in ended.err
+
+
+def test_a_target_that_cannot_be_reached_is_no_mistake_and_is_told_where_it_is_named(cli: Cli, folder: Path) -> None:
+    target = {"connector": "openai-compatible", "model": "m", "base_url": "http://127.0.0.1:9/v1", "max_retries": 0}
+    ended = cli("run", "-f", str(write_run(folder, target=target)))
+    assert ended.status == 1
+    assert re.search(r"run\.json:1:\d+: spec\.target: 127\.0\.0\.1:9 cannot be reached", ended.err)
+
+
+def test_a_recording_is_found_beside_the_spec_and_one_of_a_flag_where_the_command_runs(cli: Cli, folder: Path) -> None:
+    inner = folder / "specs"
+    inner.mkdir()
+    judges = {"j": {"provider": "recorded", "recording": "replies.jsonl"}}
+    path = write_run(inner, judges=judges, evaluators=["correctness"])
+    (inner / "replies.jsonl").write_text("")
+    assert cli("run", "-f", str(path), "--dry-run").status == 0
+    (inner / "replies.jsonl").rename(folder / "replies.jsonl")
+    missing = cli("run", "-f", str(path), "--dry-run")
+    assert (missing.status, "spec.judges.j.recording" in missing.err) == (2, True)
+    flags = ("--judge-provider", "recorded", "--judge-recording", "replies.jsonl")
+    path = write_run(inner, evaluators=["correctness"])
+    assert cli("run", "-f", str(path), "--dry-run", *flags).status == 0
 
 
 def test_results_that_are_errors_are_listed_with_their_trial(cli: Cli, folder: Path) -> None:

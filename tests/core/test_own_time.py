@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from evalsi.core.own_time import OwnTime, waiting_for_a_turn
+from evalsi.core.own_time import OwnTime, told_of_its_turn, turn_has_come, waiting_for_a_turn
 
 SHORT_S, LONG_S = 0.05, 0.3
 
@@ -65,3 +65,19 @@ def test_calls_beside_each_other_have_times_of_their_own() -> None:
     waited, worked = asyncio.run(both())
     assert waited is None
     assert isinstance(worked, TimeoutError)
+
+
+def test_who_asks_is_told_when_a_turn_has_come_and_nobody_else() -> None:
+    told: list[str] = []
+
+    async def call(name: str) -> None:
+        with told_of_its_turn(lambda: told.append(name)):
+            await asyncio.sleep(0)
+            turn_has_come()
+        turn_has_come()
+
+    async def both() -> None:
+        await asyncio.gather(call("a"), call("b"))
+
+    asyncio.run(both())
+    assert sorted(told) == ["a", "b"]

@@ -107,7 +107,7 @@ def test_the_command_line_has_a_server_score(server: RunningServer, tmp_path: Pa
     command = [sys.executable, "-m", "evalsi", *told, "--server", f"http://{server.address}"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert [json.loads(line)["total"] for line in ended.stdout.splitlines()] == [1.0, 0.0]
-    assert "2 rollouts: mean 0.5, 1 stopped by a gate" in ended.stderr
+    assert "2 rollouts: mean 0.500 [0.000, 1.000] at 95%, of n=2, 1 stopped by a gate" in ended.stderr
 
 
 def test_what_a_server_refuses_is_an_error_with_its_sentence(server: RunningServer, tmp_path: Path) -> None:

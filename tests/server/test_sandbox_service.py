@@ -26,6 +26,7 @@ from evalsi.core.errors import (
     UnknownNameError,
     UsageError,
 )
+from evalsi.core.own_time import OwnTime, turn_has_come
 from evalsi.guest import landlock
 from evalsi.infra.sandbox import Ladder, LadderOptions
 from evalsi.infra.sandbox.remote_connection import RemoteConnection, RemoteOptions
@@ -33,6 +34,7 @@ from evalsi.infra.sandbox.remote_host import RemoteSandboxHost
 from evalsi.ports.sandbox import (
     Execution,
     PythonProgram,
+    PythonRuns,
     SandboxCommand,
     SandboxFile,
     SandboxHost,
@@ -210,6 +212,97 @@ def test_a_host_lends_no_more_than_it_takes_and_says_when_to_come_again() -> Non
         await connection.close()
 
     lent(use, plan=SandboxServePlan(port=0, limits=LeaseLimits(most=1)))
+
+
+class HeldUp(Ladder):
+    """Programs wait for their turn, and then to be let go."""
+
+    def __init__(self) -> None:
+        super().__init__(LadderOptions(drivers=DRIVERS, allows_none=False))
+        self.asked, self.turn, self.end = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def run_python(self, program: PythonProgram) -> PythonRuns:
+        self.asked.set()
+        await self.turn.wait()
+        turn_has_come()
+        await self.end.wait()
+        return await super().run_python(program)
+
+
+async def within(own: OwnTime, action: Awaitable[Any]) -> Any:
+    async with own:
+        return await action
+
+
+def test_the_wait_for_a_place_at_the_host_is_in_no_deadline_and_what_follows_is() -> None:
+    async def main() -> None:
+        ladder, own = HeldUp(), OwnTime(120.0)
+        journal = Journal("error", write=lambda _: None)
+        async with serving_sandboxes(SandboxServePlan(port=0), ladder, journal) as port:
+            host = RemoteSandboxHost(RemoteOptions(address=f"127.0.0.1:{port}"))
+            running = asyncio.ensure_future(
+                within(own, host.run_python(PythonProgram(source="print(1)", limits=LIMITS)))
+            )
+            await ladder.asked.wait()
+            assert own.stands_still
+            ladder.turn.set()
+            await until(lambda: not own.stands_still)
+            assert not running.done(), "its time goes on before its answer is there"
+            ladder.end.set()
+            assert (await running).executions[0].stdout == b"1\n"
+            await host.close()
+
+    asyncio.run(main())
+
+
+def test_who_gives_up_while_it_waits_takes_its_program_along() -> None:
+    async def main() -> None:
+        ladder = HeldUp()
+        journal = Journal("error", write=lambda _: None)
+        async with serving_sandboxes(SandboxServePlan(port=0), ladder, journal) as port:
+            connection = RemoteConnection(RemoteOptions(address=f"127.0.0.1:{port}"))
+            request, kind = schema.SandboxRunPythonRequest(source="pass", stdins=[b""]), schema.SandboxRunPythonResponse
+            with pytest.raises(SandboxError, match=r"had no place for 0\.2 s"):
+                await connection.call_in_turn("RunPython", request, kind, 60, place_s=0.2)
+            waiting = asyncio.ensure_future(connection.call_in_turn("RunPython", request, kind, 60, place_s=60))
+            await ladder.asked.wait()
+            waiting.cancel()
+            assert isinstance((await asyncio.gather(waiting, return_exceptions=True))[0], asyncio.CancelledError)
+            await connection.close()
+
+    asyncio.run(main())
+
+
+def test_who_is_told_to_come_again_for_a_sandbox_loses_nothing_of_its_deadline() -> None:
+    async def use(options: RemoteOptions) -> None:
+        host, own = RemoteSandboxHost(options), OwnTime(120.0)
+        first = await host.create(SPEC)
+        second = asyncio.ensure_future(within(own, host.create(SPEC)))
+        await until(lambda: own.stands_still)
+        await first.destroy()
+        await (await second).destroy()
+        await host.close()
+
+    lent(use, plan=SandboxServePlan(port=0, limits=LeaseLimits(most=1)))
+
+
+@pytest.mark.slow
+def test_an_honest_program_behind_one_that_hangs_keeps_its_deadline_on_another_machine() -> None:
+    hangs, deadline_s = 8.0, 5.0
+
+    async def use(options: RemoteOptions) -> None:
+        host = RemoteSandboxHost(options)
+        honest = PythonProgram(source="print(1)", limits=LIMITS)
+        await host.run_python(honest)  # what works here was found out
+        limits = SandboxLimits(wall_s=hangs, cpu_s=60, memory_mib=256)
+        hanging = asyncio.ensure_future(host.run_python(PythonProgram(source="while True: pass", limits=limits)))
+        await asyncio.sleep(0.5)
+        runs = await within(OwnTime(deadline_s), host.run_python(honest))
+        assert runs.executions[0].stdout == b"1\n"
+        assert (await hanging).executions[0].outcome is SandboxOutcome.TIMEOUT
+        await host.close()
+
+    lent(use, options=LadderOptions(drivers=DRIVERS, allows_none=False, places=1))
 
 
 @pytest.mark.slow

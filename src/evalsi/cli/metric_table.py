@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from evalsi.cli.table import number, plot, print_table, text, whole
 from evalsi.cli.terminal import as_json, say
-from evalsi.core.figure import figure
+from evalsi.core.figure import counted, figure
 from evalsi.core.inert import inert_cell, markdown_text, printable
 from evalsi.schema import MetricKind, MetricSummary
 
@@ -51,6 +51,17 @@ def mean_text(summary: MetricSummary) -> str:
         )
     unit = f" {summary.unit}" if summary.unit and summary.mean is not None else ""
     return figure(summary.mean) + unit
+
+
+def mean_in_words(summary: MetricSummary) -> str:
+    """The mean of a number in one line, with what it is the mean of and how sure it is: `mean 0.5 [0.1, 0.9] of n=12`."""
+    if summary.mean is None:
+        return "no mean"
+    clustered = f" in {counted(summary.clusters, 'cluster')}" if summary.clusters is not None else ""
+    of = f"of n={summary.n:,}{clustered}"
+    if summary.ci is None:
+        return f"mean {mean_text(summary)} {of} (no interval: {'; '.join(summary.notes)})"
+    return f"mean {mean_text(summary)} {interval_text(summary)} at {100 * summary.ci.level:g}%, {of}"
 
 
 def print_summaries(summaries: Sequence[MetricSummary], output_format: str) -> None:

@@ -3,7 +3,6 @@
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import click
 from evalsi.cli.format_option import format_option
 from evalsi.cli.group_with_serve import GroupWithServe
 from evalsi.cli.map_option import map_option
+from evalsi.cli.metric_table import FORMATS, mean_in_words, print_summaries
 from evalsi.cli.server_options import key_options
 from evalsi.cli.table import number, print_table, text, whole
 from evalsi.cli.terminal import say
@@ -27,7 +27,20 @@ def rewards() -> None:
 @click.option("--spec", required=True, metavar="FILE", help="The reward spec, YAML or JSON.")
 @click.option("--data", required=True, metavar="DATA", help="The rollouts: input, output, reference.")
 @click.option("--output", metavar="FILE", help="Write the rewards here instead of standard output.")
+@format_option(FORMATS, about="How the means are printed, where the rewards go to a file.")
 @map_option
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Level of the intervals.",
+)
+@click.option(
+    "--cluster-by",
+    metavar="KEY",
+    help="Metadata key that groups rollouts which are not independent; the prompt when left out.",
+)
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N rollouts.")
 @click.option("--concurrency", type=click.IntRange(1), metavar="N", help="Rollouts that ask judges at once, here.")
 @click.option("--server", default="", metavar="URL", help="Have this server score them, with its judges and sandboxes.")
@@ -35,6 +48,9 @@ def rewards() -> None:
 @key_options
 def score(spec: str, data: str, output: str | None, mappings: tuple[str, ...], limit: int | None, **given: Any) -> None:
     """Score rollouts: one reward with its parts for each, as JSON lines in the order of the data.
+
+    With --output, standard output has the means of the rewards and of their parts: of how many, and with intervals in which
+    rollouts of one prompt belong together.
 
     \b
     evalsi rewards score --spec reward.yaml --data rollouts.jsonl --output rewards.jsonl
@@ -48,11 +64,13 @@ def score(spec: str, data: str, output: str | None, mappings: tuple[str, ...], l
     from evalsi.core.whole_file import check_place, whole_file
     from evalsi.datasets import DatasetOptions, mapping_of_flags, open_dataset
     from evalsi.ports.reward_scorer import RewardScorer
+    from evalsi.reward.check_spec import check_spec
+    from evalsi.reward.summarize_rewards import summarize_rewards
     from evalsi.schema import Reward
     from evalsi.schema.json_codec import encode_file
     from evalsi.settings import Settings
     from evalsi.wiring.remote_rewards import make_remote_scorer
-    from evalsi.wiring.reward_spec import read_reward_spec
+    from evalsi.wiring.reward_spec import read_reward_document
     from evalsi.wiring.rewarding import make_reward_scorer
 
     server, project, concurrency = given["server"], given["project"], given["concurrency"]
@@ -62,9 +80,16 @@ def score(spec: str, data: str, output: str | None, mappings: tuple[str, ...], l
         raise UsageError("--project is the project on a server", hint="name the server with --server")
     if output is not None:
         check_place(Path(output), [spec, data])
-    read = read_reward_spec(Path(spec))
+    elif given["output_format"] != "table":
+        raise UsageError(
+            f"--format {given['output_format']} prints the means where the rewards go, on standard output",
+            hint="name a file for the rewards with --output",
+        )
+    document = read_reward_document(Path(spec))
+    read = document.spec
     dataset = open_dataset(data, options=DatasetOptions(mapping=mapping_of_flags(mappings), limit=limit))
     dataset.scan()
+    rollouts = list(dataset.records())
 
     async def run() -> list[Reward]:
         settings = Settings.from_environment()
@@ -73,9 +98,9 @@ def score(spec: str, data: str, output: str | None, mappings: tuple[str, ...], l
             known = replace(settings, api_key=address.api_key)
             scorer: RewardScorer = make_remote_scorer(read, known, server=address.url, project=project)
         else:
-            scorer = make_reward_scorer(read, settings, concurrency=concurrency)
+            scorer = make_reward_scorer(read, settings, concurrency=concurrency, where=document.where)
         try:
-            return await scorer.score(list(dataset.records()))
+            return await scorer.score(rollouts)
         finally:
             await scorer.close()
 
@@ -86,12 +111,18 @@ def score(spec: str, data: str, output: str | None, mappings: tuple[str, ...], l
     else:
         with whole_file(Path(output)) as file:
             file.write_bytes(text)
-    totals = [reward.total for reward in found if reward.total is not None]
-    mean = f"mean {sum(totals) / len(totals):.4g}" if totals else "no mean"
+    summaries = summarize_rewards(
+        read, check_spec(read), rollouts, found, level=given["confidence"], cluster_by=given["cluster_by"]
+    )
+    if output is not None:
+        print_summaries(summaries, given["output_format"])
     gated = sum(reward.gated for reward in found)
-    say(f"{len(found)} rollouts: {mean}, {gated} stopped by a gate, {len(found) - len(totals)} without a reward")
-    if not totals:
-        raise NothingScoredError("no rollout has a reward", hint=_why_none(found, list(islice(dataset.records(), 1))))
+    whole = summaries[0]
+    say(
+        f"{len(found):,} rollouts: {mean_in_words(whole)}, {gated:,} stopped by a gate, {len(found) - whole.n:,} without a reward"
+    )
+    if not whole.n:
+        raise NothingScoredError("no rollout has a reward", hint=_why_none(found, rollouts[:1]))
 
 
 def _why_none(found: Sequence[Any], rollouts: Sequence[Any]) -> str:

@@ -88,24 +88,28 @@ def run(**flags: Any) -> int:
         print(json.dumps(run_spec_schema(), indent=2, ensure_ascii=False))
         return 0
     from evalsi.cli.run_files import check_paths
-    from evalsi.core.errors import UsageError
+    from evalsi.core.errors import InvalidSpecError, UsageError
     from evalsi.settings import Settings
 
     settings = Settings.from_environment()
     server = server_here(settings)
     with Build(flags["ci"], settings):
         document = _document(flags, settings)
-        check_paths(flags, document.spec.sinks, _inputs(document))
+        check_paths(flags, document.spec.sinks, _inputs(document), where=document.where)
     for warning in document.warnings:
         say(f"note: {warning}")
     if server is not None:
         from evalsi.cli.run_on_server import run_on_server
 
         return run_on_server(document, server, settings, flags, ending_of(document))
-    if named := [sink.name for sink in document.spec.sinks if sink.name is not None]:
-        raise UsageError(
-            f"spec.sinks names {named[0]!r}, which is a sink of a server, and none is named", hint="add --server URL"
-        )
+    for place, sink in enumerate(document.spec.sinks):
+        if sink.name is not None:
+            path = f"spec.sinks[{place}].name"
+            raise InvalidSpecError(
+                f"{path}: {sink.name!r} is a sink of a server, and no server is named",
+                where=document.where(path),
+                hint="add --server URL",
+            )
     if flags["no_wait"]:
         raise UsageError("--no-wait leaves the run to a server, and none is named", hint="add --server URL")
     if flags["dry_run"]:
@@ -176,6 +180,8 @@ def _judge_overrides(flags: dict[str, Any], settings: Any) -> list[str]:
     lacking = next((field for field in _needed_for(given.get("provider")) if field not in given), None)
     if lacking is not None:
         raise UsageError("the flags name no whole judge", hint=f"add --judge-{lacking}")
+    if "recording" in given:
+        given["recording"] = _from_folder_of(flags["path"], given["recording"])
     changes = [f"spec.judges.{_JUDGE}.{field}={value}" for field, value in given.items()]
     return [f"spec.judge={_JUDGE}", *changes]
 
@@ -185,11 +191,11 @@ def _needed_for(provider: str | None) -> tuple[str, ...]:
     return ("provider", "recording" if provider == "recorded" else "model")
 
 
-def _from_folder_of(spec: str, baseline: str) -> str:
+def _from_folder_of(spec: str, named: str) -> str:
     """A file that was named from the working folder, as the specification must name it; anything else as it is."""
-    if spec == "-" or not Path(baseline).is_file():
-        return baseline
-    written = os.path.relpath(Path(baseline).resolve(), Path(spec).resolve().parent)
+    if spec == "-" or not Path(named).is_file():
+        return named
+    written = os.path.relpath(Path(named).resolve(), Path(spec).resolve().parent)
     return os.path.join(".", written)  # noqa: PTH118 - pathlib would drop the dot, which says that it is a file
 
 

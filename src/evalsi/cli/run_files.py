@@ -4,24 +4,41 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from evalsi.documents.named_outside import named_at, nowhere
 
-def check_paths(flags: dict[str, Any], sinks: Sequence[Any] = (), inputs: Sequence[str | Path] = ()) -> None:
-    """Refuses, before any work, paths that would be refused after it, and those that would replace one of `inputs`."""
+
+def check_paths(
+    flags: dict[str, Any],
+    sinks: Sequence[Any] = (),
+    inputs: Sequence[str | Path] = (),
+    *,
+    where: Callable[[str], str] = nowhere,
+) -> None:
+    """Refuses, before any work, paths that would be refused after it, and those that would replace one of `inputs`.
+
+    Args:
+        where: The place of a field of the specification, by its path, where it is one that somebody wrote.
+    """
     from evalsi.core.whole_file import check_place
     from evalsi.results.save import check_path
 
-    written = [flags.get(flag) for flag in _OF_FLAGS] + [getattr(sink, name) for sink in sinks for name in _OF_SINKS]
-    for path in filter(None, written):
+    for path in filter(None, (flags.get(flag) for flag in _OF_FLAGS)):
         check_place(Path(path), inputs)
+    for number, sink in enumerate(sinks):
+        for name in _OF_SINKS:
+            path = getattr(sink, name)
+            if not path:
+                continue
+            with named_at(where, f"spec.sinks[{number}].{name}"):
+                check_place(Path(path), inputs)
+                if name in ("json", "csv"):
+                    check_path(Path(path))
     if flags["output"] is not None:
         check_path(Path(flags["output"]))
     if flags["report_path"] is not None:
         from evalsi.report.write import check_report_path
 
         check_report_path(Path(flags["report_path"]))
-    for sink in sinks:
-        for path in filter(None, (sink.json, sink.csv)):
-            check_path(Path(path))
 
 
 def write_files(run: Any, sinks: Sequence[Any], flags: dict[str, Any], comparison: Any = None) -> None:

@@ -1,12 +1,13 @@
 """Deadlines that count only what a call does, not how long it waits for its turn.
 
 A module of its own because two far apart have to agree: who sets a deadline, and who has calls wait for a place. What one
-hung program takes from a queue would otherwise be taken from everybody behind it.
+hung program takes from a queue would otherwise be taken from everybody behind it. Where the two are on different machines, the
+one with the queue says when the turn has come.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Self
@@ -37,6 +38,11 @@ class OwnTime:
         if self._before is not None:
             _CURRENT.reset(self._before)
         return await self._scope.__aexit__(kind, error, trace)
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether a part of the call waits for its turn just now."""
+        return self._waiting > 0
 
     def expired(self) -> bool:
         return self._scope.expired()
@@ -75,3 +81,23 @@ def waiting_for_a_turn() -> Generator[None]:
         yield
     finally:
         current.go_on()
+
+
+_TELL: ContextVar[Callable[[], None] | None] = ContextVar("tell_of_turn", default=None)
+
+
+@contextlib.contextmanager
+def told_of_its_turn(tell: Callable[[], None]) -> Generator[None]:
+    """Calls `tell` each time that something in the block has waited for its turn, if at all, and now begins."""
+    before = _TELL.set(tell)
+    try:
+        yield
+    finally:
+        _TELL.reset(before)
+
+
+def turn_has_come() -> None:
+    """To be called by who has a queue, once a call has its place."""
+    tell = _TELL.get()
+    if tell is not None:
+        tell()

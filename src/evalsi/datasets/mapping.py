@@ -37,6 +37,20 @@ _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+")
 _MISSING: Any = object()
 
 
+class UnmappedColumnError(UnknownNameError):
+    """A mapping names a column that none of the rows has.
+
+    Args:
+        field: What the column was mapped to.
+        column: What was written.
+        columns: Those that there are.
+    """
+
+    def __init__(self, field: str, column: str, columns: Iterable[str], *, where: str) -> None:
+        self.field = field
+        super().__init__(f"column mapped to {field}:", column, columns, where=where)
+
+
 class FieldMap:
     """A mapping made ready: every expression is parsed once.
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from evalsi.core.errors import DuplicateIdError, EvalsiError, InvalidDataError, UnknownNameError
+from evalsi.core.errors import DuplicateIdError, EvalsiError, InvalidDataError
 from evalsi.datasets import row_ids
 from evalsi.datasets.byte_source import Stamp
 from evalsi.datasets.condition import Condition
-from evalsi.datasets.mapping import FieldMap
+from evalsi.datasets.mapping import FieldMap, UnmappedColumnError
 from evalsi.datasets.options import DatasetOptions
 from evalsi.datasets.record_of_row import STRUCTURED, check_row, record_of_whole_row
 from evalsi.datasets.row_ids import SeenIds, made_from, made_id, text_of_id
@@ -302,7 +302,7 @@ class Scan:
         unknown = self._fields.unknown(columns) if columns else None
         if unknown is not None:
             column, target = unknown
-            raise UnknownNameError(f"column mapped to {target}:", column, columns, where=self._parts[0].name)
+            raise UnmappedColumnError(target, column, columns, where=self._parts[0].name)
 
     def _refuse_problems(self) -> None:
         broken = [

@@ -266,7 +266,7 @@ class RungStatus(msgspec.Struct, frozen=True, kw_only=True):
 class SandboxHost(Protocol):
     """Makes sandboxes on this machine. It belongs to one event loop; any number of tasks may use it at once.
 
-    What is asked for while every place is taken waits. Methods that take a `min_isolation` raise
+    What is asked for while every place is taken waits, within `core.own_time.waiting_for_a_turn`. Methods that take a `min_isolation` raise
     SandboxUnavailableError, with the reason of every rung, where nothing here is that strong.
     """
 

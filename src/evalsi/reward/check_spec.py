@@ -27,9 +27,14 @@ class CheckedComponent:
     definition: Definition
     name: str
     params: Mapping[str, Any]
-    output: str
-    """Which of the evaluator's outputs counts; "" for the main one of an evaluator that declares none."""
+    counted: MetricSpec | None
+    """Which of the evaluator's outputs counts; None for the main one of an evaluator that declares none."""
     threshold: float
+
+    @property
+    def output(self) -> str:
+        """Name of the output that counts; "" where none is declared."""
+        return self.counted.name if self.counted is not None else ""
 
     @property
     def weight(self) -> float:
@@ -107,7 +112,7 @@ def _checked(place: int, component: RewardComponent, problems: list[InvalidSpecE
         definition=definition,
         name=component.name or definition.name,
         params=params,
-        output=counted.name if counted is not None else "",
+        counted=counted,
         threshold=_threshold(path, component, counted, problems),
     )
 

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from evalsi.core.errors import EvalsiError, UsageError
+from evalsi.documents.named_outside import nowhere
 from evalsi.ports.reward_scorer import RewardScorer
 from evalsi.reward.rollouts import records_of
 from evalsi.schema import Record, Reward, RewardSpec
 from evalsi.settings import Settings
 from evalsi.wiring.evaluator_programs import know_evaluator_programs
-from evalsi.wiring.reward_spec import read_reward_spec
+from evalsi.wiring.reward_spec import read_reward_document
 from evalsi.wiring.rewarding import make_reward_scorer
 
 
@@ -54,14 +55,18 @@ def load(
     """
     chosen = settings or Settings.from_environment()
     know_evaluator_programs(chosen)
-    spec = source if isinstance(source, RewardSpec) else read_reward_spec(source)
+    if isinstance(source, RewardSpec):
+        spec, where = source, nowhere
+    else:
+        document = read_reward_document(source)
+        spec, where = document.spec, document.where
     if server:
         if judge is not None:
             raise UsageError("a server asks its own judges", hint="name one of them in the spec: judge: NAME")
         from evalsi.wiring.remote_rewards import make_remote_scorer
 
         return LoadedReward(lambda: make_remote_scorer(spec, chosen, server=server, project=project))
-    return LoadedReward(lambda: make_reward_scorer(spec, chosen, judge=judge))
+    return LoadedReward(lambda: make_reward_scorer(spec, chosen, judge=judge, where=where))
 
 
 class LoadedReward:

@@ -7,6 +7,7 @@ killed run is continued exactly, and only the rows in flight are in memory.
 
 import asyncio
 
+from evalsi.documents.named_outside import named_at
 from evalsi.engine.evaluate import Evaluation
 from evalsi.run.asking import Asking
 from evalsi.run.execution import Execution, RunLimits, chunk_span
@@ -38,7 +39,8 @@ async def execute_run(job: RunJob) -> Executed:
     evaluation = Evaluation(job.panel, stopped=job.stopped, used_up=limits.judging_ended)
     try:
         if job.target is not None:
-            await job.target.check()
+            with named_at(job.where, "spec.target"):
+                await job.target.check()
         execution = Execution(job, evaluation, limits)
         with execution.recorder as recorder:
             if job.target is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from evalsi.core.clock import Clock
 from evalsi.datasets import Dataset
+from evalsi.documents.named_outside import nowhere
 from evalsi.engine.panel import Panel
 from evalsi.engine.summary import SummaryPlan
 from evalsi.ports.run_store import RunStore
@@ -58,6 +59,8 @@ class RunJob:
     later: Sequence[str] = ()
     """Modules that whoever began the run needs at its end; loaded while it waits."""
     close: Callable[[], Awaitable[None]] | None = None
+    where: Callable[[str], str] = nowhere
+    """The place of a field of the specification, by its path."""
 
 
 @dataclass(frozen=True, kw_only=True)

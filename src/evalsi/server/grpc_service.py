@@ -4,9 +4,10 @@ Messages cross as bytes and become Structs through the generated wire code, so n
 service. What always holds: a fault is told as the status of the error tree, with our sentence as its details.
 """
 
+import asyncio
 import errno
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, TypeAlias, cast
 
 import grpc
@@ -18,6 +19,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2
 from grpc_reflection.v1alpha._async import ReflectionServicer
 
+from evalsi.core.own_time import told_of_its_turn
 from evalsi.schema.json_codec import check_message
 from evalsi.schema.proto_codec import compiled_files, decode, encode
 from evalsi.server.answer import QuickAnswer, message_of
@@ -134,7 +136,8 @@ class GrpcService:
         async def answer(sent: bytes, context: Any) -> bytes:
             arrival = self._arrival(context)
             try:
-                return _written(await self._door.answer(served, _read(sent, served), arrival))
+                async with _telling_of_its_turn(context):
+                    return _written(await self._door.answer(served, _read(sent, served), arrival))
             except Exception as error:
                 return await _tell(context, error, arrival)
 
@@ -172,6 +175,25 @@ class GrpcService:
             source=self._source_of(context),
             deadline_s=context.time_remaining(),
         )
+
+
+@asynccontextmanager
+async def _telling_of_its_turn(context: Any) -> AsyncGenerator[None]:
+    """Sends the initial metadata when the call has waited for its turn and begins, so that its caller can count from there."""
+    sending: list[asyncio.Task[None]] = []
+
+    def begin() -> None:
+        if not sending:
+            sending.append(asyncio.get_running_loop().create_task(context.send_initial_metadata(())))
+
+    try:
+        with told_of_its_turn(begin):
+            yield
+    finally:
+        for task in sending:  # it must not be under way when the answer is sent, which would bring the metadata again
+            await asyncio.wait([task])
+            with suppress(Exception):  # the caller has hung up
+                task.result()
 
 
 def _file_of(module: Any) -> FileDescriptorProto:

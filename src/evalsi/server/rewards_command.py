@@ -33,15 +33,15 @@ def serve(spec: str, host: str, port: int, **given: Any) -> None:
     \b
     evalsi rewards serve --spec reward.yaml
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from evalsi.wiring.reward_spec import read_reward_spec
+    from evalsi.wiring.reward_spec import read_reward_document
     from evalsi.wiring.rewarding import check_served_reward
 
-    read = read_reward_spec(Path(spec))
+    document = read_reward_document(Path(spec))
     address = f"[{host}]" if ":" in host else host
     options = ServeOptions(listen=f"{address}:{port}", **given)
     server = server_settings(options)
     # Nobody is asked at /get_reward, so an `auth` in the settings does not make this door a closed one.
     warnings = check_door(msgspec.structs.replace(server, auth=None), no_auth=options.no_auth)
     settings = settings_of(server, options.config, options.data_dir)
-    check_served_reward(read, server, settings)
-    run(server, settings, options, warnings, reward=read)
+    check_served_reward(document.spec, server, settings, where=document.where)
+    run(server, settings, options, warnings, reward=document.spec)

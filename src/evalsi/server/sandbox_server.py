@@ -31,6 +31,8 @@ from evalsi.server.services.sandbox_service import SandboxService
 from evalsi.settings.open_door import is_on_this_machine
 
 _STOP_S = 4.0
+_LONGEST_CALL_S = 4 * 3600.0
+"""Seconds for a call without a stream: its wait for a place behind others, and a program with many inputs."""
 _MOST_BYTES = 512 << 20
 """Largest message: files go in whole."""
 
@@ -80,7 +82,11 @@ async def serving_sandboxes(plan: SandboxServePlan, host: SandboxHost, journal: 
     certificates = ClientCertificates(plan.allowed, enabled=credentials is not None)
     no_pools: list[PoolState] = []
     door = Door(
-        authenticator=certificates, admission=_Everybody(), measures=Measures(lambda: no_pools), journal=journal
+        authenticator=certificates,
+        admission=_Everybody(),
+        measures=Measures(lambda: no_pools),
+        journal=journal,
+        longest_call_s=_LONGEST_CALL_S,
     )
     served = served_methods([SandboxService(leases)], SANDBOX_METHODS)
     grpc = GrpcService(door, served, certificates.source_of, most_bytes=_MOST_BYTES)

@@ -35,7 +35,7 @@ from evalsi.server.otlp.listening import OtlpPlan, otlp_ports
 from evalsi.server.own_pages import OwnPages
 from evalsi.server.pages_when_asked import PagesWhenAsked
 from evalsi.server.pipe_names import PipeNames
-from evalsi.server.served_method import served_methods
+from evalsi.server.served_method import ServedMethod, served_methods
 from evalsi.server.tls import Certificates
 from evalsi.settings.open_door import is_on_this_machine
 from evalsi.wiring.serving import ServingParts
@@ -107,26 +107,15 @@ async def serving(
         tls = plan.certificates.context() if plan.certificates is not None else None
         for pool in parts.pools.values():
             stack.push_async_callback(pool.close)
-        access = parts.access
-        stack.callback(access.store.close)
+        stack.callback(parts.access.store.close)
         door = _door(plan, parts, journal, extras)
         services = [*own_services(parts, admit_judges=extras.admit_judges, account=extras.account), *extras.services]
         served = served_methods(services)
         stopping = asyncio.Event()
         readiness = Readiness(missing=lambda: "the server is stopping" if stopping.is_set() else extras.missing())
-        alone = is_on_this_machine(f"{plan.host}:{plan.port}") and not access.authenticator.enabled
         pages = PagesWhenAsked(door, served) if plan.shows_pages else None
+        application = _application(plan, door, served, readiness, extras, pages)
         otlp = extras.otlp
-        application = Application(
-            door=door,
-            served=served,
-            readiness=readiness,
-            pages=OwnPages(alone),
-            shows_metrics=plan.shows_metrics,
-            most_bytes=plan.most_bytes,
-            mounts={**({} if pages is None else {"/ui/": pages}), **extras.mounts},
-            posts={} if otlp is None else dict.fromkeys(SIGNALS, OtlpRoute(door, otlp.receiver)),
-        )
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evalsi-")))
         names = PipeNames(folder)
         if otlp is not None:
@@ -140,30 +129,13 @@ async def serving(
         socket_path = str(folder / "grpc")
         await grpc.start(f"unix:{socket_path}")
         port = OnePort(application, socket_path, names)
-        try:
-            host, number = await port.listen(plan.host, plan.port, tls)
-        except OSError as error:
-            await grpc.stop(0)
-            raise EvalsiError(
-                f"{plan.host}:{plan.port} cannot be listened on: {os.strerror(error.errno or 0)}",
-                hint="another program may have the port; choose another, or 0 for any free one",
-            ) from None
+        host, number = await _listen(plan, port, tls, grpc)
         loop = asyncio.get_running_loop()
         beside = [
             loop.create_task(_watch(plan.certificates, tls, journal)),
             loop.create_task(_load([each for each in services if isinstance(each, LateService)], pages, journal)),
         ]
-        pages_at = f"{'http' if tls is None else 'https'}://{f'[{host}]' if ':' in host else host}:{number}/ui/"
-        journal.note(
-            "info",
-            "ready",
-            host=host,
-            port=number,
-            tls=tls is not None,
-            pages=pages_at,
-            version=__version__,
-            pid=os.getpid(),
-        )
+        _say_ready(journal, host, number, has_tls=tls is not None)
         try:
             # Not before: a call that needs one now starts it itself, and all others would wait for the processors.
             for pool in parts.pools.values():
@@ -193,6 +165,49 @@ def _door(plan: ServePlan, parts: ServingParts, journal: Journal, extras: Extras
         journal=journal,
         kept=IdempotentAnswers(parts.answers, access.clock, journal),
         most_calls=plan.most_calls,
+    )
+
+
+def _application(
+    plan: ServePlan,
+    door: Door,
+    served: list[ServedMethod],
+    readiness: Readiness,
+    extras: Extras,
+    pages: PagesWhenAsked | None,
+) -> Application:
+    """What answers over HTTP."""
+    alone = is_on_this_machine(f"{plan.host}:{plan.port}") and not door.authenticator.enabled
+    shown: dict[str, App] = {} if pages is None else {"/ui/": pages}
+    return Application(
+        door=door,
+        served=served,
+        readiness=readiness,
+        pages=OwnPages(alone),
+        shows_metrics=plan.shows_metrics,
+        most_bytes=plan.most_bytes,
+        mounts={**shown, **extras.mounts},
+        posts={} if extras.otlp is None else dict.fromkeys(SIGNALS, OtlpRoute(door, extras.otlp.receiver)),
+    )
+
+
+async def _listen(plan: ServePlan, port: OnePort, tls: ssl.SSLContext | None, grpc: GrpcService) -> tuple[str, int]:
+    """Address and port that are listened on. Raises: EvalsiError: they cannot be; gRPC is stopped then."""
+    try:
+        return await port.listen(plan.host, plan.port, tls)
+    except OSError as error:
+        await grpc.stop(0)
+        raise EvalsiError(
+            f"{plan.host}:{plan.port} cannot be listened on: {os.strerror(error.errno or 0)}",
+            hint="another program may have the port; choose another, or 0 for any free one",
+        ) from None
+
+
+def _say_ready(journal: Journal, host: str, port: int, *, has_tls: bool) -> None:
+    shown = f"[{host}]" if ":" in host else host
+    pages_at = f"{'https' if has_tls else 'http'}://{shown}:{port}/ui/"
+    journal.note(
+        "info", "ready", host=host, port=port, tls=has_tls, pages=pages_at, version=__version__, pid=os.getpid()
     )
 
 

@@ -5,6 +5,7 @@ and `cache: {enabled}` stand for fields that it does, and `breakdown` for what e
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,7 +24,26 @@ KIND = "RewardSpec"
 _MAX_BYTES = 4 << 20
 
 
+@dataclass(frozen=True, kw_only=True)
+class RewardDocument:
+    """A reward spec that was read and found right, and where each of its values stands."""
+
+    spec: RewardSpec
+    tree: PlacedTree = field(repr=False)
+    at: str
+    """Where the spec is in the document: "spec" in an envelope, "" in a flat one."""
+
+    def where(self, path: str) -> str:
+        """`file:line:column` of the value at a path of the spec such as `judge`."""
+        return self.tree.where(first_spelling(self.tree, f"{self.at}.{path}" if self.at else path))
+
+
 def read_reward_spec(source: Path | str | Mapping[str, Any]) -> RewardSpec:
+    """As `read_reward_document`, for who needs no places."""
+    return read_reward_document(source).spec
+
+
+def read_reward_document(source: Path | str | Mapping[str, Any]) -> RewardDocument:
     """The reward that `source` describes.
 
     Args:
@@ -54,7 +74,7 @@ def read_reward_spec(source: Path | str | Mapping[str, Any]) -> RewardSpec:
                 tree.add(written, problem.message, hint=problem.hint)
     if tree.problems:
         raise InvalidSpecError.of(sorted(tree.problems, key=_place))
-    return spec
+    return RewardDocument(spec=spec, tree=tree, at=at)
 
 
 def _tree(source: Path | str | Mapping[str, Any]) -> PlacedTree:

@@ -1,11 +1,12 @@
 """Builds what scores rewards: a spec and settings in, a `BatchScorer` out. Faces and the server come through here."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from evalsi.access.gate import DEFAULT_PROJECT
 from evalsi.core.errors import InvalidSpecError, StoreError, UnknownNameError, UsageError
+from evalsi.documents.named_outside import named_at, nowhere
 from evalsi.engine.panel import Panel
 from evalsi.evaluators.api import EvalContext
 from evalsi.evaluators.binding import bind
@@ -36,6 +37,7 @@ def make_reward_scorer(
     judge: JudgeChoice | Mapping[str, Any] | None = None,
     may_ask_addresses: bool = True,
     concurrency: int | None = None,
+    where: Callable[[str], str] = nowhere,
 ) -> BatchScorer:
     """A scorer that is ready; the caller closes it.
 
@@ -44,12 +46,13 @@ def make_reward_scorer(
             the default of the settings.
         may_ask_addresses: Whether components may have reward models asked at addresses of their own.
         concurrency: Most rollouts about which somebody is asked at once; None for what the spec says, or is usual.
+        where: The place of a field of the spec, by its path, where somebody wrote it.
 
     Raises: EvalsiError: whatever is wrong with the spec, its evaluators or the judge. Nothing has been asked then.
     """
     checked = check_spec(spec)
     asked = any("judge" in one.definition.requires for one in checked)
-    lent = _judge(spec, settings, judge) if asked else None
+    lent = _judge(spec, settings, judge, where) if asked else None
     sandbox = make_sandbox_host(settings) if any("sandbox" in one.definition.requires for one in checked) else None
     asks = may_ask_addresses and any("reward-model" in one.definition.requires for one in checked)
     reward_models = make_reward_models(settings) if asks else None
@@ -89,8 +92,14 @@ def reward_workshop(settings: Settings) -> RewardWorkshop:
     return RewardWorkshop(make=make)
 
 
-def check_served_reward(spec: RewardSpec, server: ServerSettings, settings: Settings) -> None:
-    """Refuses a spec by which no batch could be scored on this server. Raises: EvalsiError."""
+def check_served_reward(
+    spec: RewardSpec, server: ServerSettings, settings: Settings, *, where: Callable[[str], str] = nowhere
+) -> None:
+    """Refuses a spec by which no batch could be scored on this server. Raises: EvalsiError.
+
+    Args:
+        where: The place of a field of the spec, by its path.
+    """
     needs = {need for one in check_spec(spec) for need in one.definition.requires}
     if "reward-model" in needs:
         raise UsageError(
@@ -102,7 +111,8 @@ def check_served_reward(spec: RewardSpec, server: ServerSettings, settings: Sett
     judges = rights_of(server, DEFAULT_PROJECT).judges
     name = spec.judge or (server.default_judge if server.default_judge in judges else "")
     if name and name not in judges:
-        raise UnknownNameError("judge", name, judges, where="spec.judge")
+        with named_at(where, "judge"):
+            raise UnknownNameError("judge", name, judges)
     if not name and not (settings.judge.provider or settings.judge.model):
         raise UsageError(
             "the spec asks a judge, and this server has none",
@@ -121,15 +131,23 @@ def _part(checked: CheckedComponent, context: EvalContext) -> RewardPart:
     )
 
 
-def _judge(spec: RewardSpec, settings: Settings, given: JudgeChoice | Mapping[str, Any] | None) -> ModelJudge:
+def _judge(
+    spec: RewardSpec,
+    settings: Settings,
+    given: JudgeChoice | Mapping[str, Any] | None,
+    where: Callable[[str], str],
+) -> ModelJudge:
     if isinstance(given, Mapping):
         return make_judge(judge_of(given), settings)
     if given is not None:
         return make_judge(given, settings)
+    if not spec.judge:
+        return make_judge(JudgeChoice(), settings)
     provider, slash, model = spec.judge.partition("/")
-    if spec.judge and not slash:
-        raise InvalidSpecError(f"judge: {spec.judge!r} names no judge here", hint="write it as provider/model")
-    return make_judge(replace(JudgeChoice(), provider=provider, model=model), settings)
+    with named_at(where, "judge"):
+        if not slash:
+            raise InvalidSpecError(f"{spec.judge!r} names no judge here", hint="write it as provider/model")
+        return make_judge(replace(JudgeChoice(), provider=provider, model=model), settings)
 
 
 def _cache(settings: Settings) -> ReplyCache | None:

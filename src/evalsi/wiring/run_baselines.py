@@ -52,7 +52,7 @@ class RunBaselines:
                     raise NotFoundError(f"there is no file {str(self._folder / named.path)!r}")
             except EvalsiError as error:
                 raise InvalidSpecError(
-                    f"the baseline {reference!r} cannot be read: {error.message}",
+                    f"{place}: the baseline {reference!r} cannot be read: {error.message}",
                     where=document.where(place),
                     hint=error.hint or "name a run, a results file, latest or latest(label=value)",
                 ) from error

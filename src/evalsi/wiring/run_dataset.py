@@ -7,8 +7,11 @@ from typing import Any
 import msgspec
 
 from evalsi.core.clock import SystemClock
-from evalsi.core.errors import UsageError
+from evalsi.core.errors import InvalidSpecError
 from evalsi.datasets import Dataset, DatasetOptions, open_dataset
+from evalsi.datasets.mapping import UnmappedColumnError
+from evalsi.documents.named_outside import named_at
+from evalsi.documents.placed_tree import below
 from evalsi.infra.scan_files import ScanFiles
 from evalsi.ports.run_store import RunStore
 from evalsi.results.graded_run import stored_run
@@ -41,28 +44,52 @@ def run_dataset(
         on_invalid="skip" if source.skip_invalid else "stop",
         format=source.format or None,
     )
-    data: Any
+    data, name, path = _named(source, document, store, served, settings)
+    with named_at(document.where, path):
+        dataset = open_dataset(data, options=options, memory=ScanFiles(settings.scans) if served is None else None)
+    return dataset, options, name
+
+
+def scanned(dataset: Dataset, document: RunDocument) -> None:
+    """Reads the dataset once. Raises: EvalsiError: rows that cannot be used, or a column that a mapping names and none has."""
+    try:
+        dataset.scan()
+    except UnmappedColumnError as error:
+        with named_at(document.where, below("spec.dataset.mapping", error.field)):
+            raise
+
+
+def _named(
+    source: DatasetSource, document: RunDocument, store: RunStore, served: Served | None, settings: Settings
+) -> tuple[Any, str, str]:
+    """What the specification names as its data, what that is called, and the path of the field that names it."""
     if source.inline is not None:
-        data, name = list(source.inline.records), "inline"
-    elif source.run is not None:
-        run = stored_run(store, store.find(source.run.run_id).id)
-        data, name = StoredAnswers(run).outputs(source.run.trial), f"run {source.run.run_id}"
-    elif source.uri is not None:
-        data = name = source.uri
-    elif source.path is not None:
+        return list(source.inline.records), "inline", "spec.dataset.inline"
+    if source.run is not None:
+        with named_at(document.where, "spec.dataset.run.run_id"):
+            run = stored_run(store, store.find(source.run.run_id).id)
+        return StoredAnswers(run).outputs(source.run.trial), f"run {source.run.run_id}", "spec.dataset.run"
+    if source.uri is not None:
+        return source.uri, source.uri, "spec.dataset.uri"
+    if source.path is not None:
+        named = document.spec.dataset
         if served is not None and named is not None and named.path is not None:
             # A Path names one file or folder; a text could be a pattern and lead out of the root after all.
-            data, name = Path(source.path), named.path
-        else:
-            data = name = source.path if source.path == "-" else str(document.folder / source.path)
-    elif source.catalog is not None and served is not None:
-        data, name = served.version_path(source.catalog), f"{source.catalog.name}@{source.catalog.version}"
-    elif source.traces is not None:
-        data, name = _traces(source, served, settings), f"traces of {source.traces.service}".removesuffix(" of ")
-    else:
-        raise UsageError("this kind of dataset needs a server", hint="name a path, a uri, inline records or a run")
-    dataset = open_dataset(data, options=options, memory=ScanFiles(settings.scans) if served is None else None)
-    return dataset, options, name
+            return Path(source.path), named.path, "spec.dataset.path"
+        data = source.path if source.path == "-" else str(document.folder / source.path)
+        return data, data, "spec.dataset.path"
+    if source.catalog is not None and served is not None:
+        with named_at(document.where, "spec.dataset.catalog"):
+            path = served.version_path(source.catalog)
+        return path, f"{source.catalog.name}@{source.catalog.version}", "spec.dataset.catalog"
+    if source.traces is not None:
+        name = f"traces of {source.traces.service}".removesuffix(" of ")
+        return _traces(source, served, settings), name, "spec.dataset.traces"
+    raise InvalidSpecError(
+        "spec.dataset.catalog: this kind of dataset needs a server",
+        where=document.where("spec.dataset.catalog"),
+        hint="name a path, a uri, inline records or a run",
+    )
 
 
 def _traces(source: DatasetSource, served: Served | None, settings: Settings) -> Iterator[Record]:

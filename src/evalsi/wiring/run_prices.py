@@ -25,14 +25,29 @@ def run_budget(spec: RunSpec) -> RunBudget:
     )
 
 
-def price_of(target: TargetSpec | None, prices: PriceTable) -> Callable[[str, Usage], float | None]:
+def price_of(
+    target: TargetSpec | None, prices: PriceTable, is_written: Callable[[str], bool]
+) -> Callable[[str, Usage], float | None]:
     """What an answer costs: by the target's own prices, else by the table; the model asked for stands in for one that
-    the provider names differently.
+    the provider names differently. None where that is not known.
+
+    Args:
+        is_written: Whether a person wrote something at a path of the specification. A price of 0 that nobody wrote, as in
+            `pricing: {}` or in a message over the wire, is no price.
     """
     if target is not None and target.pricing is not None:
-        own = Price(input=target.pricing.input_per_mtok, output=target.pricing.output_per_mtok)
-        table = PriceTable(version="spec", models={target.model or "target": own})
-        return lambda _, usage: table.cost(target.model or "target", usage).usd
+        given = {
+            "input": target.pricing.input_per_mtok,
+            "output": target.pricing.output_per_mtok,
+        }
+        known = {
+            name: price for name, price in given.items() if price or is_written(f"spec.target.pricing.{name}_per_mtok")
+        }
+        if len(known) == len(given):
+            table = PriceTable(version="spec", models={target.model or "target": Price(**known)})
+            return lambda _, usage: table.cost(target.model or "target", usage).usd
+        if known:  # half of what an answer costs is no cost
+            return lambda _, usage: usage.cost_usd
     asked = target.model if target is not None else ""
     names: dict[str, str] = {}
     """By model that answered: the name it has a price under."""

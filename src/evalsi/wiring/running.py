@@ -1,16 +1,17 @@
 """From a run's specification to a job that is ready: target, judges, dataset, panel, store."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import msgspec
 
 from evalsi.core.clock import SystemClock
-from evalsi.core.errors import InvalidSpecError, UsageError
+from evalsi.core.errors import InvalidSpecError
 from evalsi.core.run_reference import REPLAY_OF
 from evalsi.core.version import __version__
-from evalsi.datasets import open_dataset
+from evalsi.datasets import Dataset, DatasetOptions, open_dataset
+from evalsi.documents.named_outside import named_at
 from evalsi.engine.make_panel import bind_all
 from evalsi.engine.panel import Panel
 from evalsi.engine.summary import SummaryPlan
@@ -42,7 +43,7 @@ from evalsi.wiring.calibrations import calibration_warnings
 from evalsi.wiring.judging import prices_of
 from evalsi.wiring.lending import closing, lent_reward_models, lent_sandbox
 from evalsi.wiring.run_baselines import RunBaselines, names_a_baseline
-from evalsi.wiring.run_dataset import run_dataset, with_known_digest
+from evalsi.wiring.run_dataset import run_dataset, scanned, with_known_digest
 from evalsi.wiring.run_judges import RunJudges
 from evalsi.wiring.run_options import DEFAULT_CONCURRENCY, RunOptions
 from evalsi.wiring.run_prices import price_of, refuse_unknown_price, run_budget
@@ -72,33 +73,21 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
     target: Target | None = answers
     if target is None and spec.target is not None:
         target = _target(spec.target, document, settings, concurrency)
-    judges = RunJudges(spec, settings, use_cache=options.use_cache)
-    judges.refuse_unnamed(document)
-    options.on_judges({name: judge.spend for name, judge in judges.named.items()})
     plan = _summary_plan(spec)
-    sandbox = lent_sandbox(document.evaluators.refs, settings)
-    reward_models = None if settings.fence is not None else lent_reward_models(document.evaluators.refs, settings)
-    main = EvalContext(judge=judges.main, sandbox=sandbox, reward_models=reward_models, level=plan.level)
-    contexts = {name: replace(main, judge=judge) for name, judge in judges.named.items()}
-    panel = Panel(evaluators=bind_all(document.evaluators.refs, main, contexts), concurrency=concurrency)
+    graders = _graders(spec, document, settings, options, level=plan.level, concurrency=concurrency)
     if target is not None:
-        _refuse_what_nobody_gives(target, panel, document)
+        _refuse_what_nobody_gives(target, graders.panel, document)
     dataset, dataset_options, source = run_dataset(document, store, served, settings)
-    if answers is not None and spec.dataset is None:
-        dataset = open_dataset(answers.records)
     if answers is None:
-        refuse_missing_fields(
-            dataset,
-            needed_fields(panel.evaluators, target),
-            is_chosen=bool(dataset_options.limit or dataset_options.sample or dataset_options.where),
-            where=document.where("spec.dataset"),
-        )
+        _refuse_unusable_records(dataset, dataset_options, needed_fields(graders.panel.evaluators, target), document)
+    elif spec.dataset is None:
+        dataset = open_dataset(answers.records)
     manifest = make_manifest(
-        panel.evaluators,
+        graders.panel.evaluators,
         source=source,
         dataset=dataset_options,
         plan=plan,
-        circumstances=_circumstances(document, settings, options, judges.manifests(), replayed),
+        circumstances=_circumstances(document, settings, options, graders.judges.manifests(), replayed),
     )
     if served is not None:
         manifest = with_known_digest(manifest, served)
@@ -106,14 +95,14 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
     baselines = RunBaselines(store, document.folder) if names_a_baseline(spec) else None
     if baselines is not None:
         baselines.refuse_missing(document)
-    price = price_of(spec.target, prices_of(settings))
+    price = price_of(spec.target, prices_of(settings), document.says)
     budget = run_budget(spec)
     if budget.usd is not None:
-        _refuse_unknown_prices(document, None if answers is not None else spec.target, price, judges)
+        _refuse_unknown_prices(document, None if answers is not None else spec.target, price, graders.judges)
     return RunJob(
         target=target,
         dataset=dataset,
-        panel=panel,
+        panel=graders.panel,
         plan=plan,
         store=store,
         clock=SystemClock(),
@@ -121,7 +110,7 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
             manifest,
             spec=document.spec,
             spec_folder=str(document.folder.resolve()) if served is None else "",
-            warnings=[*manifest.warnings, *calibration_warnings(spec.gates, panel, manifest, settings)],
+            warnings=[*manifest.warnings, *calibration_warnings(spec.gates, graders.panel, manifest, settings)],
             unpinned=[*manifest.unpinned, *(_unpinned_target(spec.target) if answers is None else [])],
         ),
         trials=max(1, spec.trials),
@@ -134,10 +123,53 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
         resume=options.resume,
         continues=options.continues,
         retry_errors=options.retry_errors,
-        judges=judges.manifests,
+        judges=graders.judges.manifests,
         on_progress=options.on_progress,
         stopped=options.stopped,
+        close=graders.close,
+        where=document.where,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Graders:
+    """Who grades the answers of a run."""
+
+    panel: Panel
+    judges: RunJudges
+    close: Callable[[], Awaitable[None]] | None
+    """Ends the judges and whatever else the evaluators were lent."""
+
+
+def _graders(
+    spec: RunSpec, document: RunDocument, settings: Settings, options: RunOptions, *, level: float, concurrency: int
+) -> _Graders:
+    """The evaluators with all that they need. Raises: EvalsiError: something of it is not there; with its place."""
+    judges = RunJudges(spec, document, settings, use_cache=options.use_cache)
+    judges.refuse_unnamed()
+    options.on_judges({name: judge.spend for name, judge in judges.named.items()})
+    refs = document.evaluators.refs
+    sandbox = lent_sandbox(refs, settings)
+    reward_models = None if settings.fence is not None else lent_reward_models(refs, settings)
+    main = EvalContext(judge=judges.main, sandbox=sandbox, reward_models=reward_models, level=level)
+    contexts = {name: replace(main, judge=judge) for name, judge in judges.named.items()}
+    return _Graders(
+        panel=Panel(evaluators=bind_all(refs, main, contexts), concurrency=concurrency),
+        judges=judges,
         close=closing(judges, sandbox, reward_models),
+    )
+
+
+def _refuse_unusable_records(
+    dataset: Dataset, options: DatasetOptions, needed: Mapping[str, str], document: RunDocument
+) -> None:
+    """Reads the dataset once. Raises: EvalsiError: its rows cannot be used, or none of them has what is needed."""
+    scanned(dataset, document)
+    refuse_missing_fields(
+        dataset,
+        needed,
+        is_chosen=bool(options.limit or options.sample or options.where),
+        where=document.where("spec.dataset"),
     )
 
 
@@ -153,12 +185,8 @@ def _target(target: TargetSpec, document: RunDocument, settings: Settings, concu
         fence=settings.fence,
         concurrency=concurrency,
     )
-    try:
+    with named_at(document.where, "spec.target"):
         return make_target(target, surroundings, where="spec.target")
-    except UsageError as error:
-        path = error.where or ""
-        error.where = f"{document.where(path)}: {path}" if path.startswith("spec.") else document.where("spec.target")
-        raise
 
 
 def _circumstances(
@@ -187,7 +215,7 @@ def _refuse_unknown_prices(
     """Raises InvalidSpecError: a budget is in dollars, and a price of what is asked is unknown."""
     if asked is not None:
         refuse_unknown_price(asked, price, document)
-    judges.refuse_unknown_prices(document)
+    judges.refuse_unknown_prices()
 
 
 def _unpinned_target(target: TargetSpec | None) -> list[Unpinned]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import evalsi
 from evalsi.core.content import text_of
 from evalsi.core.errors import DuplicateIdError, InvalidDataError, UnknownNameError
 from evalsi.datasets import DatasetOptions, open_dataset
@@ -44,6 +45,45 @@ def test_a_folder_gives_all_logs_below_it_and_ids_that_differ(tmp_path: Path) ->
     assert labels == ["tiny_sums", "capitals one", "capitals two"]
     ids = {record.id for record in open_dataset(f"inspect://{tmp_path}")}
     assert {"tiny_sums/s1", "capitals one/1", "capitals two/1"} <= ids
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_results_file_of_ours_is_told_as_what_it_is(tmp_path: Path, scheme: str) -> None:
+    run = evalsi.evaluate(data=[{"id": "a", "output": "x", "reference": "x"}], evaluators=["exact-match"])
+    for name in ("r.json", "r.jsonl", "r.csv"):
+        run.save(tmp_path / name)
+        with pytest.raises(InvalidDataError) as caught:
+            open_logs(f"{scheme}://{tmp_path / name}")
+        kind = "results file of evalsi" if name == "r.json" else "table of results that evalsi wrote"
+        assert str(caught.value).startswith(f"{tmp_path / name}: this is a {kind}, no log of {scheme}; name "), name
+        assert ("without" if name == "r.json" else "--output FILE.json") in str(caught.value)
+    assert [record.id for record in open_dataset(tmp_path / "r.json")] == ["a"]
+
+
+def test_results_of_another_writer_of_the_interface_are_told_too(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text('{\n  "apiVersion": "evals.si/v1alpha1",\n  "results": [{"recordId": "a"}]\n}')
+    with pytest.raises(InvalidDataError, match="a results file of evalsi"):
+        open_logs(f"promptfoo://{tmp_path / 'r.json'}")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "file", "meant"),
+    [
+        ("promptfoo", "deepeval.json", "deepeval"),
+        ("promptfoo", "openai_evals.jsonl", "openai-evals"),
+        ("deepeval", "promptfoo.json", "promptfoo"),
+        ("inspect", "promptfoo.jsonl", "promptfoo"),
+    ],
+)
+def test_the_log_of_another_tool_is_told_as_that_of_the_other(scheme: str, file: str, meant: str) -> None:
+    with pytest.raises(InvalidDataError, match=f"it looks like a log of {meant}, so name it as {meant}://"):
+        open_logs(f"{scheme}://{LOGS / file}")
+
+
+def test_rows_that_say_nothing_of_a_test_are_no_results_of_promptfoo(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text('{"results": [{"id": "a", "score": 1}]}')
+    with pytest.raises(InvalidDataError, match=r"results\[0\]: is no result of promptfoo"):
+        open_logs(f"promptfoo://{tmp_path / 'r.json'}")
 
 
 def test_a_folder_without_logs_says_so(tmp_path: Path) -> None:

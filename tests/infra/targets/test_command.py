@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 
 from evalsi.core.content import text_of
-from evalsi.core.errors import DeadlineError, InvalidSpecError, MeasurementError, TargetError, UnknownNameError
+from evalsi.core.errors import (
+    DeadlineError,
+    InvalidSpecError,
+    MeasurementError,
+    NotFoundError,
+    TargetError,
+    UnknownNameError,
+)
 from evalsi.infra.targets import command_target
 from evalsi.ports.target import Answer, Target
 from evalsi.schema import Content, ErrorKind, Fault
@@ -224,12 +231,26 @@ def test_programs_run_beside_each_other_up_to_a_bound(tmp_path: Path) -> None:
 # --- What is refused before anything is started ----------------------------------------------------------------------
 
 
-def test_a_program_that_is_not_there_is_said_by_the_check_and_by_the_question() -> None:
-    target = make(command={"argv": ["no-such-program-anywhere"]})
+def test_a_program_that_is_not_there_is_a_mistake_of_the_spec(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="there is no program 'no-such-program-anywhere' on the PATH") as caught:
+        make(command={"argv": ["no-such-program-anywhere"]})
+    assert caught.value.where == "target.command.argv[0]"
+    with pytest.raises(NotFoundError, match="there is no folder") as caught:
+        make(command={"argv": ["cat"], "workdir": str(tmp_path / "nowhere")})
+    assert caught.value.where == "target.command.workdir"
+    with pytest.raises(NotFoundError) as caught:
+        make(agent={"cli": {"command": ["no-such-program-anywhere"]}})
+    assert caught.value.where == "target.agent.cli.command[0]"
+
+
+def test_a_program_that_has_gone_is_said_by_the_check_and_by_the_question(tmp_path: Path) -> None:
+    brief = tmp_path / "brief"
+    brief.write_text("#!/bin/sh\n")
+    brief.chmod(0o755)
+    target = make(command={"argv": [str(brief)]})
+    brief.unlink()
     for work in (target.check, lambda: target.answer(task())):
-        with pytest.raises(
-            MeasurementError, match="there is no program 'no-such-program-anywhere' on the PATH"
-        ) as caught:
+        with pytest.raises(MeasurementError, match=r"there is no program '.*brief' that can be started") as caught:
             running(target, work)
         assert caught.value.fault is Fault.ENVIRONMENT
 

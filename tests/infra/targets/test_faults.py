@@ -178,7 +178,12 @@ def test_whose_fault_it_was_is_decided_as_the_case_says(tmp_path: Path) -> None:
         decisions["token budget used up; verifier reward 1"] = decided(model_at(server))
     slow = printing("import time; print('halfway', flush=True); time.sleep(30)", tmp_path, timeout="0.6s")
     decisions["agent hit its time limit; verifier ran and wrote reward 0.4"] = decided(slow)
-    decisions["image could not be pulled"] = decided(make(command={"argv": ["no-such-program-anywhere"]}))
+    fetched = tmp_path / "fetched"
+    fetched.write_text("#!/bin/sh\n")
+    fetched.chmod(0o755)
+    gone = make(command={"argv": [str(fetched)]})
+    fetched.unlink()
+    decisions["image could not be pulled"] = decided(gone)
     evicted = printing("import os, signal; print('half', flush=True); os.kill(os.getpid(), signal.SIGKILL)", tmp_path)
     decisions["pod evicted in the middle"] = decided(evicted)
     wrong = {row: found for row, found in decisions.items() if not expected[row].startswith(found)}

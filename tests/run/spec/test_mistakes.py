@@ -127,6 +127,10 @@ def test_a_wrong_evaluator_is_named(evaluators: str, said: str) -> None:
             "{command: {argv: [x], stdin: yaml}}",
             "spec.target.command.stdin must be one of text, json, none, not 'yaml'",
         ),
+        (
+            "{connector: anthropic, model: m, pricing: {input_per_mtok: 3}}",
+            "spec.target.pricing.output_per_mtok is no price, and without it no cost is known; give both",
+        ),
         ("{command: {argv: [x], output_path: a}}", "reads a path of what is printed; write stdout: json"),
         ("{command: {argv: [x, '{{ reference }}']}}", "the target must not see the right answer"),
         ("{command: {argv: [x], env_from: {A: sk-123}}}", "spec.target.command.env_from.A must be the name of an"),

@@ -16,6 +16,7 @@ from evalsi.datasets.imports.inspect_log import is_inspect_log, read_inspect_log
 from evalsi.datasets.imports.lm_eval_log import is_lm_eval_log, read_lm_eval_log
 from evalsi.datasets.imports.log_file import head_of
 from evalsi.datasets.imports.openai_evals_log import is_openai_evals_log, read_openai_evals_log
+from evalsi.datasets.imports.own_results import refuse_own_results
 from evalsi.datasets.imports.promptfoo_log import is_promptfoo_log, read_promptfoo_log
 from evalsi.datasets.imports.trace_log import is_atif, is_otlp, read_atif_file, read_otlp_file
 
@@ -74,13 +75,27 @@ def open_logs(source: str) -> list[ImportedLog]:
     if not path.exists() and "#" in match["path"]:
         name, _, wanted = match["path"].rpartition("#")
         path = Path(name)
-    logs = _labelled([log for file in _files(path, tool, match["scheme"]) for log in tool.read(file)])
+    files = _files(path, tool, match["scheme"])
+    logs = _labelled([log for file in files for log in _read(file, match["scheme"])])
     if not wanted:
         return logs
     chosen = [log for log in logs if log.label == wanted]
     if not chosen:
         raise UnknownNameError("log", wanted, [log.label for log in logs], where=str(path))
     return chosen
+
+
+def _read(file: Path, scheme: str) -> list[ImportedLog]:
+    """The logs of a file; one that the tool did not write is told as what it is, where that can be seen."""
+    tool = _TOOLS[scheme]
+    refuse_own_results(head_of(file), path=str(file), scheme=scheme)
+    try:
+        return tool.read(file)
+    except InvalidDataError as error:
+        others = [name for name, other in _TOOLS.items() if other is not tool and _looks_like(file, other)]
+        if others and not _looks_like(file, tool):
+            error.hint = f"it looks like a log of {others[0]}, so name it as {others[0]}://{file}"
+        raise
 
 
 _FORMS = ", ".join(f"{scheme}://path" for scheme in SCHEMES)

@@ -50,6 +50,8 @@ OVERALL = "success"
 """The scorer of a test as a whole: whether it passed, and its score as a second output."""
 _PROVIDER_FAILED = 2
 """`failureReason` of a result that is an error, not a failed assertion."""
+_MARKS = frozenset({"prompt", "promptId", "promptIdx", "provider", "testCase", "testIdx", "vars", "gradingResult"})
+"""Of these a result of promptfoo has some."""
 _CRASHES = ("Custom function threw error:", "Python code execution failed:", "Ruby code execution failed:")
 """How promptfoo begins the reason of an assertion whose own code failed, and which it counts as a score of 0."""
 
@@ -141,6 +143,8 @@ def _read(path: Path, *, lines: bool) -> Iterator[_Found | UnreadableSample]:
     for place, fields in _of_lines(path) if lines else _of_document(path):
         if isinstance(fields, str):
             yield UnreadableSample(place, fields)
+        elif not _MARKS & fields.keys():
+            yield UnreadableSample(place, "is no result of promptfoo: it names no prompt, provider or test")
         else:
             yield _Found(place, fields, _configuration(fields), _test(fields))
 

@@ -5,7 +5,7 @@ import collections
 import contextlib
 from collections.abc import AsyncGenerator, Callable
 
-from evalsi.core.own_time import waiting_for_a_turn
+from evalsi.core.own_time import turn_has_come, waiting_for_a_turn
 from evalsi.infra.sandbox.slot import Circumstances, ImageToRun, Slot, start_slot
 
 _CELLS_BEFORE_RETIRING = 512
@@ -61,6 +61,7 @@ class SlotPool:
         Raises: SandboxError: it does not start.
         """
         await self._take_place()
+        turn_has_come()
         lent: Lent | None = None
         try:
             slot = self._idle.pop() if self._idle else await start_slot(self._shared, preload=True)

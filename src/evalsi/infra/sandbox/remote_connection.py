@@ -4,6 +4,7 @@ Its own module because a host and each of its sandboxes speak through the same o
 raised here as the same class, and a host that cannot be reached is a `SandboxError`.
 """
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from evalsi.core.errors import (
     error_kind,
     told_error,
 )
+from evalsi.core.own_time import waiting_for_a_turn
 from evalsi.schema.method import SANDBOX_METHODS
 from evalsi.schema.schema_error import SchemaError
 
@@ -71,6 +73,45 @@ class RemoteConnection:
             return await channel.unary_unary(_METHODS[name], None, _decoder(kind))(sent, timeout=wait_s)
         except grpc.RpcError as error:
             raise self._told(error) from None
+
+    async def call_in_turn(
+        self, name: str, request: msgspec.Struct, kind: type[Message], wait_s: float, *, place_s: float
+    ) -> Message:
+        """As `call`, where the host has calls wait for a place behind others: no deadline of ours counts that wait.
+
+        Args:
+            wait_s: Seconds for the call itself.
+            place_s: Seconds in which it must have its place.
+
+        Raises: as `call`; SandboxError: it had none in time.
+        """
+        import grpc
+
+        sent = _encoded(request)
+        channel: Any = self._opened()
+        # As a stream of one answer: of others, gRPC does not say before the answer that the host has begun.
+        call = channel.unary_stream(_METHODS[name], None, _decoder(kind))(sent, timeout=wait_s + place_s)
+        try:
+            await self._turn_of(call, place_s)
+            async for answer in call:
+                return answer
+        except grpc.RpcError as error:
+            raise self._told(error) from None
+        finally:
+            call.cancel()
+        raise SandboxError(f"the host of sandboxes at {self._options.address} ended a call without an answer")
+
+    async def _turn_of(self, call: Any, place_s: float) -> None:
+        """Returns when the host says that the call has its place, or has ended. Raises: SandboxError: it had none in time."""
+        try:
+            with waiting_for_a_turn():
+                async with asyncio.timeout(place_s):
+                    await call.initial_metadata()
+        except TimeoutError:
+            raise SandboxError(
+                f"the host of sandboxes at {self._options.address} had no place for {place_s:g} s",
+                hint="give it more processors, or ask less of it at once",
+            ) from None
 
     async def listen(
         self, name: str, request: msgspec.Struct, kind: type[Message], wait_s: float

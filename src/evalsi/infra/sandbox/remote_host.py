@@ -6,12 +6,11 @@ destroyed with it, and a host that is lost is a failure of sandboxes, never of p
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
-
-import msgspec
+from collections.abc import Awaitable, Callable, Sequence
 
 from evalsi import schema
-from evalsi.core.errors import EvalsiError, NotFoundError, OverloadedError, SandboxError
+from evalsi.core.errors import CallDeadlineError, EvalsiError, NotFoundError, OverloadedError, SandboxError
+from evalsi.core.own_time import waiting_for_a_turn
 from evalsi.infra.sandbox.remote_connection import Message, RemoteConnection, RemoteOptions
 from evalsi.infra.sandbox.remote_sandbox import GRACE_S, RemoteSandbox
 from evalsi.ports.sandbox import (
@@ -36,8 +35,8 @@ from evalsi.schema import IsolationReport
 
 _MAKING_S = 600.0
 """Seconds for a sandbox: its image may have to be pulled."""
-_ATTEMPTS = 6
-"""Times that a host which has no room is asked, as patiently as it says."""
+_PLACE_S = 1800.0
+"""Seconds for a place at a host that others use too. It is no program's doing, so it is in no program's deadline."""
 _MOST_PROGRAMS = 64
 """Programs that are under way at once: a host has no more use for than that, and its queue is not ours."""
 
@@ -60,7 +59,9 @@ class RemoteSandboxHost:
 
     async def create(self, spec: SandboxSpec) -> Sandbox:
         request = schema.SandboxCreateRequest(spec=spec_message(spec))
-        made = await self._patiently("Create", request, schema.SandboxCreateResponse)
+        made = await self._patiently(
+            lambda: self._connection.call("Create", request, schema.SandboxCreateResponse, _MAKING_S)
+        )
         sandbox = self._lent(made, spec)
         special = special_files(spec)
         if special:
@@ -74,7 +75,9 @@ class RemoteSandboxHost:
     async def restore(self, snapshot: SandboxSnapshot) -> Sandbox:
         request = schema.SandboxRestoreRequest(snapshot_id=snapshot.archive.decode(errors="replace"))
         try:
-            made = await self._patiently("Restore", request, schema.SandboxRestoreResponse)
+            made = await self._patiently(
+                lambda: self._connection.call("Restore", request, schema.SandboxRestoreResponse, _MAKING_S)
+            )
         except NotFoundError as error:
             raise SandboxError(f"the snapshot cannot be restored: {error.message}", hint=error.hint) from error
         return self._lent(made, snapshot.spec)
@@ -88,8 +91,16 @@ class RemoteSandboxHost:
             min_isolation=program.min_isolation.value,
         )
         wait_s = _MAKING_S + program.limits.wall_s * len(program.stdins)
-        async with self._places:
-            answer = await self._patiently("RunPython", request, schema.SandboxRunPythonResponse, wait_s)
+        with waiting_for_a_turn():
+            await self._places.acquire()
+        try:
+            answer = await self._patiently(
+                lambda: self._connection.call_in_turn(
+                    "RunPython", request, schema.SandboxRunPythonResponse, wait_s, place_s=_PLACE_S
+                )
+            )
+        finally:
+            self._places.release()
         runs = [
             execution_of(run.result or schema.SandboxExecResult(), stdout=run.stdout, stderr=run.stderr)
             for run in answer.runs
@@ -109,19 +120,22 @@ class RemoteSandboxHost:
                 await self._connection.call("DeleteSnapshot", request, schema.SandboxDeleteSnapshotResponse, GRACE_S)
         await self._connection.close()
 
-    async def _patiently(
-        self, name: str, request: msgspec.Struct, kind: type[Message], wait_s: float = _MAKING_S
-    ) -> Message:
-        """As `call`; a host that has no room is asked again when it says. Raises: SandboxError: it never has any."""
-        attempts = 0
+    async def _patiently(self, call: Callable[[], Awaitable[Message]]) -> Message:
+        """What the call answers; a host that has no room is asked again when it says. Raises: SandboxError: it never has any."""
+        clock = asyncio.get_running_loop().time
+        until_s = clock() + _PLACE_S
         while True:
-            attempts += 1
             try:
-                return await self._connection.call(name, request, kind, wait_s)
+                return await call()
             except OverloadedError as error:
-                if attempts == _ATTEMPTS:
-                    raise SandboxError(f"the host of sandboxes has no room: {error.message}") from error
-                await asyncio.sleep(error.retry_after_s)
+                if clock() + error.retry_after_s > until_s:
+                    raise SandboxError(
+                        f"the host of sandboxes had no room for {_PLACE_S:g} s: {error.message}"
+                    ) from error
+                with waiting_for_a_turn():
+                    await asyncio.sleep(error.retry_after_s)
+            except CallDeadlineError as error:
+                raise SandboxError(f"the host of sandboxes gave no answer in time: {error.message}") from error
 
     def _lent(
         self, made: schema.SandboxCreateResponse | schema.SandboxRestoreResponse, spec: SandboxSpec

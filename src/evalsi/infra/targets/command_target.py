@@ -148,18 +148,29 @@ class CommandTarget:
     async def close(self) -> None:
         """Nothing outlives a question."""
 
+    @property
+    def lacks_folder(self) -> str:
+        """That there is no folder to start it in, as a sentence; "" where there is one."""
+        folder = self._program.folder
+        return "" if folder.is_dir() else f"there is no folder {str(folder)!r} to start {self._program.argv[0]!r} in"
+
+    @property
+    def lacks_program(self) -> str:
+        """That there is no such program, as a sentence; "" where there is one."""
+        if self._found() is not None:
+            return ""
+        name = self._program.argv[0]
+        return f"there is no program {name!r}" + (" that can be started" if _is_path(name) else " on the PATH")
+
+    def _found(self) -> str | None:
+        name = self._program.argv[0]
+        named = str(self._program.folder / name) if _is_path(name) else name
+        return shutil.which(named, path=self._program.environment.get("PATH"))
+
     def _executable(self) -> str:
-        program = self._program
-        name = program.argv[0]
-        path = program.environment.get("PATH")
-        is_path = os.sep in name or (os.altsep is not None and os.altsep in name)
-        found = shutil.which(str(program.folder / name) if is_path else name, path=path)
-        if not program.folder.is_dir():
-            raise _environment(f"there is no folder {str(program.folder)!r} to start {name!r} in")
-        if found is None:
-            raise _environment(
-                f"there is no program {name!r}" + (" that can be started" if is_path else " on the PATH")
-            )
+        found = self._found()
+        if self.lacks_folder or found is None:
+            raise _environment(self.lacks_folder or self.lacks_program)
         return found
 
     def _stdin(self, task: TargetTask) -> bytes | None:
@@ -369,6 +380,10 @@ def _ended(status: int | None) -> str:
         except ValueError:
             return f"crashed with signal {-status}"
     return f"ended with status {status}"
+
+
+def _is_path(name: str) -> bool:
+    return os.sep in name or (os.altsep is not None and os.altsep in name)
 
 
 def _environment(message: str, detail: str = "") -> MeasurementError:

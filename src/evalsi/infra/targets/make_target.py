@@ -11,8 +11,10 @@ import msgspec
 
 from evalsi.core.address_fence import AddressFence
 from evalsi.core.canonical import digest
-from evalsi.core.errors import InvalidSpecError, UnknownNameError, UsageError, suggestion
+from evalsi.core.errors import InvalidSpecError, NotFoundError, UnknownNameError, UsageError, suggestion
 from evalsi.core.python_module import load_module
+from evalsi.documents.named_outside import about_field
+from evalsi.documents.placed_tree import below
 from evalsi.infra.models.endpoint import Access, Endpoint
 from evalsi.infra.models.limits import LimiterPool, Limits
 from evalsi.infra.models.retries import RetryPolicy
@@ -131,7 +133,8 @@ def _make_one(spec: TargetSpec, around: Surroundings, where: str) -> Target:
 
             if not spec.recording:
                 raise InvalidSpecError("a recorded target needs its recording", where=f"{where}.recording")
-            return RecordedTarget(around.folder / spec.recording)
+            with about_field(f"{where}.recording"):
+                return RecordedTarget(around.folder / spec.recording)
         case "none":
             return make_target(None, around)
         case _:
@@ -149,7 +152,7 @@ def _model(spec: TargetSpec, around: Surroundings, where: str) -> Target:
     _check_model_settings(spec, where)
     anthropic = spec.connector == "anthropic"
     base_url = spec.base_url or _default_base_url(spec.connector)
-    access = _access(spec, around, base_url, where=where, key=_key(spec, around))
+    access = _access(spec, around, base_url, where=where, key=_key(spec, around, where))
     model = _anthropic(access, spec, around) if anthropic else _openai(access, spec, around)
     conversation = Conversation(spec, where=where)
     api = spec.api or "chat"
@@ -257,10 +260,11 @@ def _anthropic(access: Access, spec: TargetSpec, around: Surroundings) -> Reacha
     return AnthropicModel(access, pool=around.pool, stream=spec.stream)
 
 
-def _key(spec: TargetSpec, around: Surroundings) -> str | None:
+def _key(spec: TargetSpec, around: Surroundings, where: str) -> str | None:
     """A variable that is named must be set; the provider's usual one must be too, except for a server of one's own."""
     if spec.api_key_env:
-        return around.secret(spec.api_key_env)
+        with about_field(f"{where}.api_key_env"):
+            return around.secret(spec.api_key_env)
     usual = "ANTHROPIC_API_KEY" if spec.connector == "anthropic" else "OPENAI_API_KEY"
     return around.unnamed_key(usual, spec.base_url) if spec.base_url else around.secret(usual)
 
@@ -286,8 +290,8 @@ def _access(
         tokens_per_minute=spec.tokens_per_minute or None,
         max_concurrency=spec.max_concurrency or max(DEFAULT_CONCURRENCY, around.concurrency),
     )
-    headers = {name: around.secret(variable) for name, variable in spec.headers_env.items()}
-    try:
+    headers = _secrets(spec.headers_env, around, f"{where}.headers_env")
+    with about_field(f"{where}.base_url"):
         return Access(
             base_url=base_url,
             api_key=key or None,
@@ -299,9 +303,15 @@ def _access(
             secrets=tuple(headers.values()),
             fence=around.fence,
         )
-    except InvalidSpecError as error:
-        error.where = f"{where}.base_url"
-        raise
+
+
+def _secrets(variables: Mapping[str, str], around: Surroundings, where: str) -> dict[str, str]:
+    """The values of environment variables, by what they are for."""
+    found: dict[str, str] = {}
+    for name, variable in variables.items():
+        with about_field(below(where, name)):
+            found[name] = around.secret(variable)
+    return found
 
 
 # --- Agents ----------------------------------------------------------------------------------------------------------
@@ -360,7 +370,7 @@ def _http(spec: TargetSpec, agent: HTTPAgent, around: Surroundings, where: str) 
     if method == "GET" and agent.body_template:
         raise InvalidSpecError("a GET has no body", where=f"{where}.body_template", hint="put {{ input }} into the url")
     url = address(agent.url, where=f"{where}.url")
-    secrets = {name: around.secret(variable) for name, variable in agent.headers_env.items()}
+    secrets = _secrets(agent.headers_env, around, f"{where}.headers_env")
     # What is checked is the fixed part; places are behind the host.
     access = _access(spec, around, agent.url, where=where, key=None, timeout_s=agent.timeout)
     access = _with_headers(access, {**agent.headers, **secrets}, tuple(secrets.values()))
@@ -404,7 +414,8 @@ def _python(spec: TargetSpec, around: Surroundings, where: str) -> Target:
             where=f"{where}.python",
             hint="write it as module:function or file.py:function",
         )
-    module = load_module(place, folder=around.folder)
+    with about_field(f"{where}.python"):
+        module = load_module(place, folder=around.folder)
     function: Any = module
     for part in name.split("."):
         function = getattr(function, part, None)
@@ -457,7 +468,7 @@ def _command(spec: TargetSpec, command: CommandSpec, around: Surroundings, where
         chosen[name] = value
     if chosen["stdout"] == "text" and (command.output_path or command.usage_path):
         raise InvalidSpecError("paths are for a program that prints JSON", where=place, hint="add stdout: json")
-    handed = {there: around.secret(here) for there, here in command.env_from.items()}
+    handed = _secrets(command.env_from, around, f"{place}.env_from")
     passed = {name: around.environment[name] for name in PASSED_VARIABLES if name in around.environment}
     program = Program(
         argv=tuple(command.argv),
@@ -480,4 +491,11 @@ def _command(spec: TargetSpec, command: CommandSpec, around: Surroundings, where
         "variables": sorted(command.env_from),
         **settings,
     }
-    return CommandTarget(program, Conversation(spec, where=where), identity=identity)
+    named = f"{place}.argv[0]" if place.endswith(".command") else f"{place}.command[0]"
+    with about_field(place):
+        target = CommandTarget(program, Conversation(spec, where=where), identity=identity)
+        if target.lacks_folder:
+            raise NotFoundError(target.lacks_folder, where=f"{place}.workdir")
+        if target.lacks_program:
+            raise NotFoundError(target.lacks_program, where=named)
+        return target

@@ -7,7 +7,7 @@ from evalsi.core.errors import EvalsiError
 from evalsi.documents.part import Part
 from evalsi.documents.placed_tree import PlacedTree
 from evalsi.judges.prompt import Template
-from evalsi.schema import AgentTarget, CommandTarget, RunSpec, Target
+from evalsi.schema import AgentTarget, CommandTarget, Pricing, RunSpec, Target
 
 __all__ = ["CONNECTORS", "check_target"]
 
@@ -144,6 +144,19 @@ def _check_limits(part: Part, target: Target) -> None:
     if target.pricing is not None:
         part.at_least("pricing.input_per_mtok", target.pricing.input_per_mtok, 0)
         part.at_least("pricing.output_per_mtok", target.pricing.output_per_mtok, 0)
+        _check_prices(part, target.pricing)
+
+
+def _check_prices(part: Part, pricing: Pricing) -> None:
+    """Both prices or none: half of what an answer costs is no cost."""
+    prices = {"input_per_mtok": pricing.input_per_mtok, "output_per_mtok": pricing.output_per_mtok}
+    missing = [name for name, price in prices.items() if not price and part.at(f"pricing.{name}") not in part.wrong]
+    if len(missing) == 1 and all(price >= 0 for price in prices.values()):
+        part.say(
+            f"pricing.{missing[0]}",
+            "is no price, and without it no cost is known",
+            "give both, in US dollars per million tokens",
+        )
 
 
 def _check_messages(part: Part, target: Target) -> None:

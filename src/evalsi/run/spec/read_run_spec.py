@@ -61,8 +61,12 @@ class RunDocument:
         assert self.run.spec is not None
         return self.run.spec
 
+    def says(self, path: str) -> bool:
+        """Whether somebody wrote something at a path; never so of a spec that was kept or came over the wire."""
+        return self.tree.has(first_spelling(self.tree, path))
+
     def where(self, path: str) -> str:
-        """`file:line:column` of the value at a path such as `spec.gates[0].min`."""
+        """`file:line:column` of the value at a path such as `spec.gates[0].min`; the name of a run whose spec was kept."""
         return self.tree.where(first_spelling(self.tree, path))
 
 
@@ -123,7 +127,8 @@ def kept_run_spec(run: EvalRun, *, name: str, folder: Path) -> RunDocument:
     checked = _check(tree, checked_run, set(), folder)
     if tree.problems:
         raise listed(tree.problems, name)
-    return RunDocument(run=run, source=name, folder=folder, evaluators=checked, tree=tree)
+    # Its text is one that nobody wrote, so a line and a column in it would say nothing.
+    return RunDocument(run=run, source=name, folder=folder, evaluators=checked, tree=PlacedTree(source=name))
 
 
 def _without_zeros(value: Any) -> Any:

@@ -1,0 +1,60 @@
+"""What an answer costs: a price that nobody gave is unknown, and never 0."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from evalsi.judges.prices import Price, table_of
+from evalsi.run.spec.read_run_spec import RunDocument, kept_run_spec, read_run_spec
+from evalsi.schema import EvalRun, Usage
+from evalsi.wiring.run_prices import price_of
+from tests.run.spec.specs import SMALL
+
+MILLION = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
+BILLED = Usage(input_tokens=1_000_000, output_tokens=1_000_000, cost_usd=7.0)
+TABLE = table_of({"listed": Price(input=1.0, output=4.0)})
+
+
+def document(model: str, pricing: dict[str, Any]) -> RunDocument:
+    body: dict[str, Any] = {"connector": "anthropic", "model": model, "pricing": pricing}
+    text = msgspec.json.encode(body).decode()
+    return read_run_spec(SMALL, overrides=[f"spec.target={text}"])
+
+
+def cost(found: RunDocument, usage: Usage = MILLION) -> float | None:
+    target = found.spec.target
+    assert target is not None
+    return price_of(target, TABLE, found.says)(target.model, usage)
+
+
+def over_the_wire(found: RunDocument) -> RunDocument:
+    return kept_run_spec(EvalRun(spec=found.spec), name="run 1", folder=Path())
+
+
+@pytest.mark.parametrize("pricing", [{}, {"inputPerMtok": 0, "outputPerMtok": 0}])
+def test_prices_that_nobody_wrote_are_those_of_the_table_or_unknown(pricing: dict[str, Any]) -> None:
+    told = over_the_wire(document("own", pricing))
+    assert (cost(told), cost(told, BILLED)) == (None, 7.0)
+    assert cost(over_the_wire(document("listed", pricing))) == 5.0
+    assert (cost(document("own", {})), cost(document("listed", {}))) == (None, 5.0)
+
+
+def test_prices_that_are_written_as_zero_are_those_of_a_model_that_costs_nothing() -> None:
+    text = SMALL.replace("model: m-1,", "model: own, pricing: {inputPerMtok: 0, outputPerMtok: 0},")
+    assert cost(read_run_spec(text)) == 0.0
+
+
+def test_prices_of_the_spec_go_before_the_table() -> None:
+    found = document("listed", {"input_per_mtok": 2, "output_per_mtok": 3})
+    assert (cost(found), cost(over_the_wire(found))) == (5.0, 5.0)
+
+
+def test_half_a_price_gives_no_cost() -> None:
+    found = document("listed", {"input_per_mtok": 2, "output_per_mtok": 3})
+    target = found.spec.target
+    assert target is not None and target.pricing is not None
+    half = msgspec.structs.replace(target, pricing=msgspec.structs.replace(target.pricing, output_per_mtok=0.0))
+    price = price_of(half, TABLE, lambda _path: False)
+    assert (price("listed", MILLION), price("listed", BILLED)) == (None, 7.0)
