@@ -1,5 +1,6 @@
 """`evalsi traces`: what is imported is found, shown, exported and removed, here and on a server."""
 
+import io
 import json
 import time
 from collections.abc import Iterator
@@ -140,6 +141,60 @@ def test_what_is_removed_is_gone_and_what_to_remove_has_to_be_said(here: Here) -
     (left,) = here.ids()
     assert "removed 1 trace" in here.traces("delete", left[:8], "--yes").err
     assert here.ids() == []
+
+
+def test_what_is_to_be_removed_is_named_before_it_is_and_nobody_is_waited_for(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound(here.traces("import", H01))
+    (name,) = here.ids()
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    unanswered = here.traces("delete", "--session", "conv-1")
+    assert unanswered.status == 2
+    assert "Remove all traces of session conv-1 for good?" in unanswered.err
+    assert "error: nobody answered, so nothing was removed; --yes removes without asking" in unanswered.err
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    refused = here.traces("delete", name)
+    assert (refused.status, f"Remove the trace {name[:8]} for good?" in refused.err) == (130, True)
+    assert here.ids() == [name]
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    assert here.traces("delete", name).status == 0
+    assert here.ids() == []
+
+
+def test_who_gets_only_the_newest_is_told_that_there_are_more(here: Here) -> None:
+    sound(here.traces("import", H01, H02))
+    more = "more traces match; --limit takes more than the newest 1"
+    assert more in here.traces("list", "--limit", "1").err
+    assert more in here.traces("export", "-o", "traces.jsonl", "--limit", "1").err
+    assert len(Path("traces.jsonl").read_text().splitlines()) == 1
+    assert "more traces match" not in here.traces("list", "--limit", "2").err
+    assert "more traces match" not in here.traces("export", "-o", "traces.jsonl", "--limit", "2").err
+
+
+def test_a_step_shows_which_tool_was_asked_for_with_what(here: Here) -> None:
+    sound(here.traces("import", H01))
+    (name,) = here.ids()
+    lines = [" ".join(line.split()) for line in sound(here.traces("show", name)).splitlines()]
+    steps = lines[lines.index("") + 1 :]
+    assert 'calls lamp_state {"room": "hall"}' in steps
+    assert any(line.startswith('tool lamp_state {"room": "hall"} ') for line in steps)
+    assert "Is the hall lamp on?" not in steps
+
+
+def test_a_list_tells_small_costs_failed_steps_scores_and_feedback_apart() -> None:
+    shown = TraceSummary(
+        trace_id="a" * 32,
+        cost_usd=0.000048,
+        failed_spans=2,
+        feedback=-1.0,
+        scores=dict.fromkeys(("tone", "length", "facts", "leaks"), 0.5),
+    )
+    cells = cells_of(shown)
+    assert "$0.000048" in cells
+    assert "2 steps" in cells
+    assert "facts 0.5, leaks 0.5, length 0.5, +1, feedback -1" in cells
+    assert "yes" in cells_of(msgspec.structs.replace(shown, error=True))
 
 
 def test_mistakes_are_said_in_a_sentence(here: Here) -> None:

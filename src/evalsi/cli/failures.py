@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evalsi.cli.confirmation import ask
 from evalsi.cli.format_option import format_option
 from evalsi.cli.server_options import client_and_project, server_options
 from evalsi.cli.table import excerpt, number, print_table, text, whole
@@ -298,7 +299,7 @@ def delete(failure_id: str, revision: int | None, *, yes: bool) -> None:
     with opened as client:
         before = _current(client, project, failure_id)
         if not yes and revision is None:
-            click.confirm(f"Remove the failure {before.id} for good?", abort=True, err=True)
+            ask(f"Remove the failure {before.id} for good?")
         client.delete_failure(
             DeleteFailureRequest(project=project, id=before.id, expected_revision=revision or before.revision)
         )
