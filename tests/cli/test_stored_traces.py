@@ -215,6 +215,7 @@ def test_mistakes_are_said_in_a_sentence(here: Here) -> None:
         assert ended.err.startswith("error: ")
         assert "Traceback" not in ended.err
     assert "--since '24' has no unit; write e.g. 24h, 24d" in here.traces("list", "--since", "24").err
+    assert "write e.g. 24h, 7d, or 2026-01-31" in here.traces("list", "--since", "yesterday").err
 
 
 def test_a_trace_that_may_still_grow_says_so_where_its_question_will_stand() -> None:

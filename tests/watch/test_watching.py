@@ -175,6 +175,17 @@ def test_what_was_not_captured_is_skipped_loudly(traffic: Traffic) -> None:
     assert any("skipped: no content: pii-leak on 1 of 2" in warning for warning in told.warnings)
 
 
+def test_a_trace_that_failed_before_anything_was_said_is_not_taken_for_one_that_was_not_captured(
+    traffic: Traffic,
+) -> None:
+    traffic.apply(policy_of(stages=QUICK))
+    traffic.arrive(spans_of(1, answer=None, question=None, failed=True))
+    complete(traffic)
+    (found,) = traffic.traces.results("default", trace_id(1))
+    assert {(each.outcome, each.reason) for each in found.results} == {(Outcome.SKIPPED, "the record has no output")}
+    assert stats(traffic).warnings == []
+
+
 def test_an_evaluator_that_fails_is_counted_as_that_and_not_as_a_score(traffic: Traffic) -> None:
     file = traffic.folder / "failing.py"
     file.write_text(

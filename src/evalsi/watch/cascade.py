@@ -132,7 +132,7 @@ def _note(
                 if value == value:
                     verdict.values.setdefault(metric, []).append(value)
         elif code == SKIPPED:
-            if found.reason in _CONTENT_REASONS and record.input is None and record.output is None:
+            if found.reason in _CONTENT_REASONS and _was_not_captured(record):
                 found = msgspec.structs.replace(found, reason=NO_CONTENT)
             for metric in metrics:
                 verdict.skipped.setdefault(metric, []).append(found.reason)
@@ -141,3 +141,9 @@ def _note(
         elif code == CANCELLED:
             verdict.cancelled = verdict.cancelled or found.reason
         verdict.results.append(found)
+
+
+def _was_not_captured(record: Record) -> bool:
+    """Whether nothing of what was said is there, and no failure explains it."""
+    steps = record.trajectory.steps if record.trajectory is not None else []
+    return record.input is None and record.output is None and not any(step.error for step in steps)

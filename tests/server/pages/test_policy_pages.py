@@ -27,6 +27,9 @@ def test_a_policy_shows_its_alerts_figures_trend_and_sample(graded: PageServer) 
     assert "above 0.5" in text
     assert "FIRING" in text
     assert page.count('class="trend-chart"') >= 2
+    assert re.search(r"latest 0\.\d{3} \[0\.\d{3}, [01]\.\d{3}\] n \d+", text)
+    assert "Now over its window of " in text
+    assert re.search(r"above 0\.5 \d+ 0\.\d{3} \[0\.\d{3}, 1(\.000)?\]", text)
     assert 'class="bound"' in page
     assert "applies to service == 'support-agent'" in text
     assert "samples 99% of them" in text
@@ -73,6 +76,13 @@ def test_the_command_compares_versions_and_names_those_there_are_when_one_is_mis
     early = compared("version=2026.11.1,until=2020-01-01T00:00:00Z", "version=2026.11.2")
     assert early.status == 0, early.err
     assert "nothing was evaluated in the baseline" in early.err
+
+
+def test_the_command_names_groups_only_where_figures_are_split(graded: PageServer, tmp_path: Path) -> None:
+    asked = ("policy", "stats", "agent-health", "--server", f"http://{graded.server.address}")
+    whole, split = evalsi(*asked, cwd=tmp_path), evalsi(*asked, "--by", "version", cwd=tmp_path)
+    assert "metric mean n" in " ".join(whole.out.split())
+    assert "metric group mean n" in " ".join(split.out.split())
 
 
 def test_the_command_shows_the_traces_that_a_policy_would_take(graded: PageServer, tmp_path: Path) -> None:
