@@ -16,7 +16,7 @@ from evalsi.core.clock import microseconds
 from evalsi.core.content import text_of
 from evalsi.schema import Content, Message, Record, Step, StepType, Trajectory, Usage
 from evalsi.traces.span import STATUS_ERROR, Span
-from evalsi.traces.step_of_span import FLAGS, MAPPING, MODEL, RESPONSE_ID, TOOL_CALL_ID
+from evalsi.traces.step_of_span import FLAGS, MAPPING, MODEL, RESPONSE_ID, SPAN_NAME, TOOL_CALL_ID
 
 _OPERATIONS = {
     StepType.LLM: "chat",
@@ -24,7 +24,7 @@ _OPERATIONS = {
     StepType.RETRIEVAL: "retrieval",
     StepType.AGENT: "invoke_agent",
 }
-_OWN = (FLAGS, MAPPING, MODEL, RESPONSE_ID, TOOL_CALL_ID)
+_OWN = (FLAGS, MAPPING, MODEL, RESPONSE_ID, SPAN_NAME, TOOL_CALL_ID)
 """Attributes that reading adds to a step; they are no one's raw ones."""
 
 
@@ -67,7 +67,7 @@ def raw_spans_of(record: Record) -> list[Span]:
             trace_id=record.id,
             span_id=step.span_id,
             parent_span_id=step.parent_span_id,
-            name=step.name,
+            name=_name_of_span(step),
             start_ns=microseconds(step.start_time) * 1000 if step.start_time is not None else 0,
             end_ns=microseconds(step.end_time) * 1000 if step.end_time is not None else 0,
             attributes={name: value for name, value in step.attributes.items() if name not in _OWN},
@@ -76,6 +76,11 @@ def raw_spans_of(record: Record) -> list[Span]:
         )
         for step in steps
     ]
+
+
+def _name_of_span(step: Step) -> str:
+    name = step.attributes.get(SPAN_NAME)
+    return name if isinstance(name, str) else step.name
 
 
 _ROOT = "evalsi-root"

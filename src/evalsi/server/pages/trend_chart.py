@@ -17,6 +17,7 @@ from evalsi.schema import MetricWindow
 _HEIGHT, _WIDTH = 100.0, 1000.0
 _ROOM = 0.06
 """Share of the height that is kept free above and below."""
+_DASH = 16.0
 _ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """Where an axis may end, times a power of ten."""
 
@@ -87,8 +88,8 @@ def trend_chart(
             low, high = _y(axis.place(ci.low)), _y(axis.place(ci.high))
             parts.append(f'<line class="band-line" x1="{x:.1f}" x2="{x:.1f}" y1="{low:.2f}" y2="{high:.2f}"/>')
         line = [f"{x:.1f},{_y(axis.place(one.mean)):.2f}" for x, one in points if one.mean is not None]
-        # One point is drawn as a dash, since a line needs two.
-        ends = line if len(line) > 1 else [f"{points[0][0] - 6:.1f},{line[0].partition(',')[2]}", *line]
+        # One point is drawn as a dash, since a line needs two ends.
+        ends = line if len(line) > 1 else _dash(points[0][0], line[0].partition(",")[2])
         parts.append(f'<polyline class="line" points="{" ".join(ends)}"/>')
     shape = f'viewBox="0 0 {_WIDTH:.0f} {_HEIGHT:.0f}" preserveAspectRatio="none"'
     return Markup(  # noqa: S704 - only numbers and a label that is escaped
@@ -103,6 +104,12 @@ def trend_words(windows: Sequence[MetricWindow]) -> str:
         return "no values"
     low, high = min(one.mean or 0 for one in told), max(one.mean or 0 for one in told)
     return f"from {number(told[0].mean)} to {number(told[-1].mean)}, between {number(low)} and {number(high)}"
+
+
+def _dash(x: float, y: str) -> list[str]:
+    """The ends of a short line around a point, within the chart."""
+    left = min(max(0.0, x - _DASH / 2), _WIDTH - _DASH)
+    return [f"{left:.1f},{y}", f"{left + _DASH:.1f},{y}"]
 
 
 def _runs(windows: Sequence[MetricWindow]) -> list[list[MetricWindow]]:
