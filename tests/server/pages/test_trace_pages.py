@@ -184,6 +184,22 @@ def test_two_traces_stand_side_by_side_with_their_calls_paired(pages: PageServer
     assert "lookup_order" in text
     assert "failed spans 0 3" in text
     assert "two traces are compared" in pages.get(f"/ui/traces/compare?trace={one}", status=400)
+    swapped = pages.get(f"/ui/traces/compare?trace={other}&trace={one}")
+    assert "failed spans 0 3" in words(swapped), "the earlier one is on the left, whichever was named first"
+
+
+def test_scores_of_two_traces_are_told_as_everywhere_else(pages: PageServer) -> None:
+    one, other = pages.ids["support-agent-wrong"], pages.ids["support-agent"]
+    text = words(pages.get(f"/ui/traces/compare?trace={one}&trace={other}"))
+    assert "numeric-match ↑ , higher is better ✓ pass ✕ fail" in text
+    assert "tool-errors ↓ , lower is better 0.00 bad: 1.00" in text
+
+
+def test_what_people_said_without_a_name_begins_with_its_time(pages: PageServer) -> None:
+    said = {"trace_id": pages.ids["support-agent"], "name": "thumbs", "passed": True}
+    assert pages.server.post("/v1alpha1/feedback", {"feedback": [said]})[0] == 200
+    text = words(pages.get(f"/ui/traces/{pages.ids['support-agent']}"))
+    assert re.search(r"thumbs good \d{4}-\d\d-\d\d", text), text
 
 
 def test_hostile_text_of_senders_stays_text(pages: PageServer) -> None:
