@@ -10,8 +10,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from evalsi.cli.trace_text import cells_of
-from evalsi.schema import TraceSummary
+from evalsi.cli.trace_text import cells_of, print_trace
+from evalsi.schema import (
+    EvaluationResult,
+    GetTraceResponse,
+    Outcome,
+    PolicyResults,
+    Record,
+    Score,
+    Step,
+    StepType,
+    TraceSummary,
+    Trajectory,
+)
 from tests.case_files import CASES, case
 from tests.command_line import Ended, evalsi_here
 from tests.server.running_server import RunningServer, running_server
@@ -180,6 +191,21 @@ def test_a_step_shows_which_tool_was_asked_for_with_what(here: Here) -> None:
     assert 'calls lamp_state {"room": "hall"}' in steps
     assert any(line.startswith('tool lamp_state {"room": "hall"} ') for line in steps)
     assert "Is the hall lamp on?" not in steps
+
+
+def test_what_was_found_in_a_step_names_it(capsys: pytest.CaptureFixture[str]) -> None:
+    step = Step(span_id="b" * 16, type=StepType.TOOL, name="lamp_state")
+    score = Score(name="pii-leak", passed=False, explanation="1 found: EMAIL")
+    of_step = EvaluationResult(evaluator="pii-leak", span_id=step.span_id, outcome=Outcome.SCORED, scores=[score])
+    of_all = msgspec.structs.replace(of_step, span_id="")
+    print_trace(
+        GetTraceResponse(
+            record=Record(id="a", trajectory=Trajectory(steps=[step])),
+            policies=[PolicyResults(policy="leaks", results=[of_step, of_all])],
+        )
+    )
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines[-2:] == ["pii-leak fail: 1 found: EMAIL (tool lamp_state)", "pii-leak fail: 1 found: EMAIL"]
 
 
 def test_a_list_tells_small_costs_failed_steps_scores_and_feedback_apart() -> None:

@@ -231,6 +231,18 @@ def test_steps_are_graded_one_by_one(traffic: Traffic) -> None:
     assert sum(each.n + each.skipped for each in stats(traffic).metrics) == 3
 
 
+def test_a_step_that_says_nothing_by_its_nature_is_not_taken_for_one_that_was_not_captured(traffic: Traffic) -> None:
+    traffic.apply(policy_of(scope="span", stages=[{"evaluators": [{"ref": "pii-leak"}]}]))
+    traffic.arrive(spans_of(1, answer=None, question=None))
+    complete(traffic)
+    (found,) = traffic.traces.results("default", trace_id(1))
+    agent, tool = sorted(found.results, key=lambda each: not each.span_id.endswith("f"))
+    assert (agent.reason, tool.reason) == ("the record has no output", "no content")
+    assert stats(traffic).warnings == [
+        "skipped: no content: pii-leak on 1 of 2; have the instrumentation capture messages"
+    ]
+
+
 def test_a_session_is_graded_once_it_is_quiet_and_again_when_it_went_on(traffic: Traffic) -> None:
     traffic.apply(policy_of(scope="session", stages=[{"evaluators": [{"ref": "pii-leak"}]}]))
     traffic.arrive(spans_of(1, session="s1"), spans_of(2, session="s1", answer=LEAK, begun_s=2))

@@ -60,13 +60,17 @@ def print_trace(found: "GetTraceResponse") -> None:
         out.print()
         for line in _steps(found.record.trajectory.steps):
             out.print(_cell(line))
+    trajectory = found.record.trajectory if found.record is not None else None
+    steps = {step.span_id: f"{step.type.value} {step.name}" for step in trajectory.steps} if trajectory else {}
     for policy in found.policies:
         out.print()
         out.print(_cell(f"policy {policy.policy}"))
         for result in policy.results:
             values = ", ".join(_named_value(result, place) for place in range(len(result.scores)))
             why = result.reason or next((score.explanation for score in result.scores if score.explanation), "")
-            out.print(_cell(f"  {result.evaluator:20} {values or result.outcome.value}{f': {why}' if why else ''}"))
+            about = f"  ({steps[result.span_id]})" if result.span_id in steps else ""
+            told = f"  {result.evaluator:20} {values or result.outcome.value}{f': {why}' if why else ''}{about}"
+            out.print(_cell(told))
     if found.feedback:
         out.print()
     for said in found.feedback:

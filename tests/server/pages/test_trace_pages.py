@@ -178,6 +178,22 @@ def test_a_session_is_read_from_its_first_trace_to_its_last(pages: PageServer) -
     assert "Nothing here" in words(pages.get("/ui/sessions/nobody", status=404))
 
 
+def test_what_a_policy_of_sessions_found_in_a_trace_stands_with_that_trace(pages: PageServer) -> None:
+    policy = {"name": "talks", "scope": "session", "stages": [{"evaluators": [{"ref": "pii-leak"}]}]}
+    session = f"/ui/sessions/{quote(pages.ids['session'])}"
+    assert pages.server.post("/v1alpha1/policies", policy)[0] == 200
+    try:
+        backfill = "/v1alpha1/policies/talks:backfill"
+        assert pages.server.post(backfill, {"since": "2020-01-01T00:00:00Z"})[0] == 200
+        assert wait_until(lambda: "policy talks" in words(pages.get(session)), 60)
+        turns, _, said = words(pages.get(session)).partition("Scores of the session")
+        assert turns.count("pii-leak") == pages.get(session).count('class="turn session-turn')
+        assert "pii-leak" not in said
+        assert "It graded each trace by itself; its scores stand there. policy talks" in said
+    finally:
+        assert pages.server.request("DELETE", "/v1alpha1/policies/talks")[0] == 200
+
+
 def test_two_traces_stand_side_by_side_with_their_calls_paired(pages: PageServer) -> None:
     one, other = pages.ids["support-agent-wrong"], pages.ids["support-agent"]
     text = words(pages.get(f"/ui/traces/compare?trace={one}&trace={other}"))
