@@ -1,12 +1,16 @@
 """The pages of policies over traffic that a policy has really evaluated."""
 
+import html
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.command_line import Ended, evalsi
 from tests.server.pages.page_server import PageServer, links, words
+from tests.server.running_server import running_server
 
 pytestmark = pytest.mark.slow
 
@@ -91,6 +95,15 @@ def test_the_command_shows_the_traces_that_a_policy_would_take(graded: PageServe
     ended = evalsi("policy", "test", "-f", "policy.json", "--server", f"http://{graded.server.address}", cwd=tmp_path)
     assert ended.status == 0, ended.err
     assert re.search(r"[0-9a-f]{8}  .*support.* faithfulness 0\.\d", ended.out)
+
+
+def test_an_empty_list_gives_a_first_policy_that_works_as_it_stands(tmp_path: Path) -> None:
+    with running_server(tmp_path) as server:
+        page = server.request("GET", "/ui/policies")[2].decode()
+        command, *_ = re.findall(r'<code class="command">(.*?)</code>', page)
+        script = f"PATH={Path(sys.executable).parent}:$PATH; {html.unescape(command)}"
+        subprocess.run(["bash", "-c", script], cwd=tmp_path, check=True, timeout=60)
+        assert "/ui/policies/first" in server.request("GET", "/ui/policies")[2].decode()
 
 
 def test_a_policy_that_is_not_there_is_no_page(graded: PageServer) -> None:
