@@ -224,7 +224,17 @@ def test_a_list_tells_small_costs_failed_steps_scores_and_feedback_apart() -> No
 
 
 def test_mistakes_are_said_in_a_sentence(here: Here) -> None:
-    assert "traces import" in here.traces("list").err
+    assert "'evalsi traces import' takes them in, 'evalsi serve' receives them, and --server URL asks a server" in (
+        here.traces("list").err
+    )
+    Path("policy.yaml").write_text("kind: OnlineEvalPolicy\nmetadata: {name: ö}\n" * 99)
+    assert (
+        "error: policy.yaml: no OTLP: text that is no JSON; OTLP is JSON," in here.traces("import", "policy.yaml").err
+    )
+    Path("damaged.pb").write_bytes(b"\n\xff\x01\x00")
+    assert "the bytes are damaged or end early" in here.traces("import", "damaged.pb").err
+    Path("records.jsonl").write_text('{"id": "1"}\n{"id": "2"}\n')
+    assert "holds no span; OTLP JSON is an object with resourceSpans" in here.traces("import", "records.jsonl").err
     Path("none.json").write_text("{}")
     for arguments in (
         ("import", "missing.json"),
