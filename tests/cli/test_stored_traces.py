@@ -194,8 +194,9 @@ def test_a_step_shows_which_tool_was_asked_for_with_what(here: Here) -> None:
 
 
 def test_what_was_found_in_a_step_names_it(capsys: pytest.CaptureFixture[str]) -> None:
+    why = "1 found: EMAIL at 4-25" + ", and more" * 20
     step = Step(span_id="b" * 16, type=StepType.TOOL, name="lamp_state")
-    score = Score(name="pii-leak", passed=False, explanation="1 found: EMAIL")
+    score = Score(name="pii-leak", passed=False, explanation=why)
     of_step = EvaluationResult(evaluator="pii-leak", span_id=step.span_id, outcome=Outcome.SCORED, scores=[score])
     of_all = msgspec.structs.replace(of_step, span_id="")
     print_trace(
@@ -205,7 +206,9 @@ def test_what_was_found_in_a_step_names_it(capsys: pytest.CaptureFixture[str]) -
         )
     )
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert lines[-2:] == ["pii-leak fail: 1 found: EMAIL (tool lamp_state)", "pii-leak fail: 1 found: EMAIL"]
+    assert lines[-2:] == [f"pii-leak fail: {why} (tool lamp_state)", f"pii-leak fail: {why}"], (
+        "a line of a pipe is whole"
+    )
 
 
 def test_a_list_tells_small_costs_failed_steps_scores_and_feedback_apart() -> None:

@@ -203,9 +203,9 @@ def import_traces(sources: tuple[str, ...], skip_invalid: bool) -> None:
     with trace_library(settings, server_here(settings), create=True) as library:
         accepted = library.take(found)
     traces = len({span.trace_id for span in found})
-    say(f"imported {accepted} spans of {traces} {'trace' if traces == 1 else 'traces'}")
+    say(f"imported {counted(accepted, 'span')} of {counted(traces, 'trace')}")
     if left_out:
-        say(f"left out {left_out} spans that cannot be taken")
+        say(f"left out {counted(left_out, 'span')} that cannot be taken")
 
 
 def _spans_of(source: str, *, skip_invalid: bool) -> tuple[list["Span"], int]:

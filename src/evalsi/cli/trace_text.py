@@ -1,5 +1,6 @@
 """Traces as text for a terminal: a table of many, and one with its steps, scores and what was said about it."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -55,26 +56,26 @@ def print_trace(found: "GetTraceResponse") -> None:
     shown = found.summary
     if shown is not None:
         for name, value in _facts(shown):
-            out.print(_cell(f"{name:10} {value}"))
+            _tell(out, f"{name:10} {value}")
     if found.record is not None and found.record.trajectory is not None:
         out.print()
         for line in _steps(found.record.trajectory.steps):
-            out.print(_cell(line))
+            _tell(out, line)
     trajectory = found.record.trajectory if found.record is not None else None
     steps = {step.span_id: f"{step.type.value} {step.name}" for step in trajectory.steps} if trajectory else {}
     for policy in found.policies:
         out.print()
-        out.print(_cell(f"policy {policy.policy}"))
+        _tell(out, f"policy {policy.policy}")
         for result in policy.results:
             values = ", ".join(_named_value(result, place) for place in range(len(result.scores)))
             why = result.reason or next((score.explanation for score in result.scores if score.explanation), "")
             about = f"  ({steps[result.span_id]})" if result.span_id in steps else ""
             told = f"  {result.evaluator:20} {values or result.outcome.value}{f': {why}' if why else ''}{about}"
-            out.print(_cell(told))
+            _tell(out, told)
     if found.feedback:
         out.print()
     for said in found.feedback:
-        out.print(_cell(f"{said.name or 'feedback':10} {_value(said)} {said.comment}".rstrip()))
+        _tell(out, f"{said.name or 'feedback':10} {_value(said)} {said.comment}".rstrip())
 
 
 def line_of(record: "Record", form: str) -> bytes:
@@ -176,10 +177,17 @@ def _seconds(duration_s: float | None) -> str:
     return f"{duration_s * 1000:.0f} ms" if duration_s < 1 else f"{duration_s:.1f} s"
 
 
-def _cell(text: str) -> Any:
+def _tell(out: Any, line: str) -> None:
+    """Writes a line: whole into a file or a pipe; on a terminal, what does not fit goes on below its own begin."""
+    from rich.padding import Padding
     from rich.text import Text
 
     from evalsi.core.inert import printable
 
-    shown = printable(text, one_line=True)
-    return Text(shown)
+    shown = printable(line, one_line=True)
+    if not sys.stdout.isatty():
+        out.print(Text(shown), soft_wrap=True)
+        return
+    words = shown.lstrip()
+    indent = min(len(shown) - len(words), out.width // 2)
+    out.print(Padding(Text(words), (0, 0, 0, indent), expand=False))
