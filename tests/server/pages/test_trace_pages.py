@@ -238,11 +238,14 @@ def test_a_trace_becomes_a_failure_that_is_worked_on_decided_and_stored_in_a_dat
     assert "try 3" in words(page)
     status, again, _ = pages.send(f"{trace}/capture", {}, page=trace)
     assert again == failure
+    assert '<textarea name="input"' in page
     fields = {"revision": "1", "assignee": "ann", "status": "in-review", "reference": "I cannot see it just now."}
+    fields["input"] = "Where is my parcel, please?"
     status, there, _ = pages.send(f"{failure}/update", fields, page=failure)
     assert (status, there) == (303, failure)
     page = words(pages.get(failure))
     assert "in review" in page
+    assert "input Where is my parcel, please?" in page
     assert "reference I cannot see it just now." in page
     status, _, answer = pages.send(f"{failure}/review", {"revision": "1", "decision": "approved"}, page=failure)
     assert status == 409
