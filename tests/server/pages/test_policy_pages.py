@@ -97,7 +97,7 @@ def test_the_command_shows_the_traces_that_a_policy_would_take(graded: PageServe
     assert re.search(r"[0-9a-f]{8}  .*support.* faithfulness 0\.\d", ended.out)
 
 
-def test_an_empty_list_gives_a_first_policy_that_works_as_it_stands(tmp_path: Path) -> None:
+def test_an_empty_list_gives_a_first_policy_that_can_be_applied_as_it_stands(tmp_path: Path) -> None:
     with running_server(tmp_path) as server:
         page = server.request("GET", "/ui/policies")[2].decode()
         command, *_ = re.findall(r'<code class="command">(.*?)</code>', page)
