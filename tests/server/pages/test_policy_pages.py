@@ -99,6 +99,8 @@ def test_the_command_shows_the_traces_that_a_policy_would_take(graded: PageServe
 
 def test_an_empty_list_gives_a_first_policy_that_can_be_applied_as_it_stands(tmp_path: Path) -> None:
     with running_server(tmp_path) as server:
+        first_page = words(server.request("GET", "/ui/runs")[2].decode())
+        assert "Live traffic is under Traces" in first_page
         page = server.request("GET", "/ui/policies")[2].decode()
         command, *_ = re.findall(r'<code class="command">(.*?)</code>', page)
         script = f"PATH={Path(sys.executable).parent}:$PATH; {html.unescape(command)}"
