@@ -243,6 +243,17 @@ def test_a_step_that_says_nothing_by_its_nature_is_not_taken_for_one_that_was_no
     ]
 
 
+def test_a_model_that_only_asks_for_tools_has_given_no_answer_to_grade(traffic: Traffic) -> None:
+    call = {"type": "tool_call", "id": "c1", "name": "lookup_order", "arguments": {"id": 7}}
+    said = [{"role": "assistant", "parts": [call]}]
+    traffic.apply(policy_of(scope="span", stages=[{"evaluators": [{"ref": "length", "name": "words"}]}]))
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": said}
+    traffic.arrive(spans_of(1, answer=None, tools=(), attributes=attributes))
+    complete(traffic)
+    (found,) = traffic.traces.results("default", trace_id(1))
+    assert [(each.outcome, each.reason) for each in found.results] == [(Outcome.SKIPPED, "the record has no output")]
+
+
 def test_a_session_is_graded_once_it_is_quiet_and_again_when_it_went_on(traffic: Traffic) -> None:
     traffic.apply(policy_of(scope="session", stages=[{"evaluators": [{"ref": "pii-leak"}]}]))
     traffic.arrive(spans_of(1, session="s1"), spans_of(2, session="s1", answer=LEAK, begun_s=2))
