@@ -62,6 +62,25 @@ def test_a_failure_is_captured_shown_changed_decided_and_removed(
     assert "there is no failure yet" in failures("show", "latest").err
 
 
+def test_what_was_asked_is_written_down_where_the_trace_does_not_say(
+    failures: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = str(1_700_000_000_000_000_000)
+    span = {"traceId": "b" * 32, "spanId": "c" * 16, "name": "lamps", "startTimeUnixNano": at, "endTimeUnixNano": at}
+    file = tmp_path / "spans.json"
+    file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [{**span, "status": {"code": 2}}]}]}]}))
+    assert evalsi_here(capsys, "traces", "import", str(file)).status == 0
+    assert failures("capture", "bbbb").status == 0
+    refused = failures("review", "latest", "approved")
+    assert (refused.status, "has no input" in refused.err) == (2, True)
+    assert "write down first what was asked, as its input" in refused.err
+    assert failures("update", "latest", "--input", "Is it on?").status == 0
+    assert failures("review", "latest", "approved").status == 0
+    assert json.loads(failures("export").out)["input"] == {"text": "Is it on?"}
+    assert failures("delete", "latest", "--yes").status == 0
+    assert evalsi_here(capsys, "traces", "delete", "bbbb", "--yes").status == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

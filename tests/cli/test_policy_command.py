@@ -48,11 +48,25 @@ def test_a_policy_is_tried_on_the_traces_of_this_machine(capsys: pytest.CaptureF
     ended = evalsi_here(capsys, "policy", "test", "-f", "policy.yaml", "--lookback", "9000d", "--format", "json")
     assert ended.status == 0, ended.err
     assert '"sampled"' in ended.out
+    named = evalsi_here(capsys, "policy", "test", "policy.yaml", "--lookback", "9000d")
+    assert (named.status, "and evaluated 1, which would have cost nothing" in named.err) == (0, True)
+
+
+@pytest.mark.parametrize("files", [(), ("policy.yaml", "-f", "policy.yaml")])
+def test_a_policy_is_in_one_file(files: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("test", "apply"):
+        ended = evalsi_here(capsys, "policy", command, *files, "--server", "http://127.0.0.1:9")
+        assert ended.status == 2
+        assert "name its file, as in: evalsi policy apply policy.yaml" in ended.err
 
 
 @pytest.mark.parametrize(
     ("choice", "told"),
-    [("1.4", "is no choice of traffic"), ("verison=1.4", "did you mean 'version'?"), ("since=soon", "--baseline")],
+    [
+        ("1.4", "is no choice of traffic"),
+        ("verison=1.4", "write version, since, until or label.<key>"),
+        ("since=soon", "--baseline"),
+    ],
 )
 def test_a_choice_of_traffic_that_cannot_be_read_is_explained(
     choice: str, told: str, capsys: pytest.CaptureFixture[str]

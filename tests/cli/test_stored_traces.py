@@ -1,5 +1,6 @@
 """`evalsi traces`: what is imported is found, shown, exported and removed, here and on a server."""
 
+import io
 import json
 import time
 from collections.abc import Iterator
@@ -10,9 +11,21 @@ from typing import Any
 import msgspec
 import pytest
 
-from evalsi.cli.trace_text import cells_of
+from evalsi.cli.trace_text import cells_of, print_trace
 from evalsi.infra.store.open_stores import open_trace_store
-from evalsi.schema import Feedback, TraceSummary
+from evalsi.schema import (
+    EvaluationResult,
+    Feedback,
+    GetTraceResponse,
+    Outcome,
+    PolicyResults,
+    Record,
+    Score,
+    Step,
+    StepType,
+    TraceSummary,
+    Trajectory,
+)
 from tests.case_files import CASES, case
 from tests.command_line import Ended, evalsi_here
 from tests.server.running_server import RunningServer, running_server
@@ -144,8 +157,90 @@ def test_what_is_removed_is_gone_and_what_to_remove_has_to_be_said(here: Here) -
     assert here.ids() == []
 
 
+def test_what_is_to_be_removed_is_named_before_it_is_and_nobody_is_waited_for(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound(here.traces("import", H01))
+    (name,) = here.ids()
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    unanswered = here.traces("delete", "--session", "conv-1")
+    assert unanswered.status == 2
+    assert "Remove all traces of session conv-1 for good?" in unanswered.err
+    assert "error: nobody answered, so nothing was removed; --yes removes without asking" in unanswered.err
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    refused = here.traces("delete", name)
+    assert (refused.status, f"Remove the trace {name[:8]} for good?" in refused.err) == (130, True)
+    assert here.ids() == [name]
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    assert here.traces("delete", name).status == 0
+    assert here.ids() == []
+
+
+def test_who_gets_only_the_newest_is_told_that_there_are_more(here: Here) -> None:
+    sound(here.traces("import", H01, H02))
+    more = "more traces match; --limit takes more than the newest 1"
+    assert more in here.traces("list", "--limit", "1").err
+    assert more in here.traces("export", "-o", "traces.jsonl", "--limit", "1").err
+    assert len(Path("traces.jsonl").read_text().splitlines()) == 1
+    assert "more traces match" not in here.traces("list", "--limit", "2").err
+    assert "more traces match" not in here.traces("export", "-o", "traces.jsonl", "--limit", "2").err
+
+
+def test_a_step_shows_which_tool_was_asked_for_with_what(here: Here) -> None:
+    sound(here.traces("import", H01))
+    (name,) = here.ids()
+    lines = [" ".join(line.split()) for line in sound(here.traces("show", name)).splitlines()]
+    steps = lines[lines.index("") + 1 :]
+    assert 'calls lamp_state {"room": "hall"}' in steps
+    assert any(line.startswith('tool lamp_state {"room": "hall"} ') for line in steps)
+    assert "Is the hall lamp on?" not in steps
+
+
+def test_what_was_found_in_a_step_names_it(capsys: pytest.CaptureFixture[str]) -> None:
+    why = "1 found: EMAIL at 4-25" + ", and more" * 20
+    step = Step(span_id="b" * 16, type=StepType.TOOL, name="lamp_state")
+    score = Score(name="pii-leak", passed=False, explanation=why)
+    of_step = EvaluationResult(evaluator="pii-leak", span_id=step.span_id, outcome=Outcome.SCORED, scores=[score])
+    of_all = msgspec.structs.replace(of_step, span_id="")
+    print_trace(
+        GetTraceResponse(
+            record=Record(id="a", trajectory=Trajectory(steps=[step])),
+            policies=[PolicyResults(policy="leaks", results=[of_step, of_all])],
+        )
+    )
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines[-2:] == [f"pii-leak fail: {why} (tool lamp_state)", f"pii-leak fail: {why}"], (
+        "a line of a pipe is whole"
+    )
+
+
+def test_a_list_tells_small_costs_failed_steps_scores_and_feedback_apart() -> None:
+    shown = TraceSummary(
+        trace_id="a" * 32,
+        cost_usd=0.000048,
+        failed_spans=2,
+        feedback=-1.0,
+        scores=dict.fromkeys(("tone", "length", "facts", "leaks"), 0.5),
+    )
+    cells = cells_of(shown)
+    assert "$0.000048" in cells
+    assert "2 steps" in cells
+    assert "facts 0.5, leaks 0.5, length 0.5, +1, feedback -1" in cells
+    assert "yes" in cells_of(msgspec.structs.replace(shown, error=True))
+
+
 def test_mistakes_are_said_in_a_sentence(here: Here) -> None:
-    assert "traces import" in here.traces("list").err
+    assert "'evalsi traces import' takes them in, 'evalsi serve' receives them, and --server URL asks a server" in (
+        here.traces("list").err
+    )
+    Path("policy.yaml").write_text("kind: OnlineEvalPolicy\nmetadata: {name: ö}\n" * 99)
+    assert (
+        "error: policy.yaml: no OTLP: text that is no JSON; OTLP is JSON," in here.traces("import", "policy.yaml").err
+    )
+    Path("damaged.pb").write_bytes(b"\n\xff\x01\x00")
+    assert "the bytes are damaged or end early" in here.traces("import", "damaged.pb").err
+    Path("records.jsonl").write_text('{"id": "1"}\n{"id": "2"}\n')
+    assert "holds no span; OTLP JSON is an object with resourceSpans" in here.traces("import", "records.jsonl").err
     Path("none.json").write_text("{}")
     for arguments in (
         ("import", "missing.json"),
@@ -162,6 +257,7 @@ def test_mistakes_are_said_in_a_sentence(here: Here) -> None:
         assert ended.err.startswith("error: ")
         assert "Traceback" not in ended.err
     assert "--since '24' has no unit; write e.g. 24h, 24d" in here.traces("list", "--since", "24").err
+    assert "write e.g. 24h, 7d, or 2026-01-31" in here.traces("list", "--since", "yesterday").err
 
 
 def test_a_trace_that_may_still_grow_says_so_where_its_question_will_stand() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import ROOT, name_of, pages, prose_of
+from tests.docs.pages import ROOT, name_of, needs_of, pages, prose_of
 
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -36,6 +36,13 @@ def test_every_link_leads_to_a_file_and_heading_that_are_there(page: Path) -> No
         ):
             broken.append(target)
     assert not broken
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if needs_of(page)], ids=name_of)
+def test_a_page_says_where_the_files_are_that_its_commands_read(page: Path) -> None:
+    linked = {(page.parent / target.partition("#")[0]).resolve() for target in _LINK.findall(prose_of(page))}
+    read = [ROOT / need.rpartition(" ")[2] for need in needs_of(page) if need not in ("starter", "model", "server")]
+    assert [str(file) for file in read if not linked & {file, file.parent}] == []
 
 
 def test_every_page_of_the_docs_is_linked_from_another() -> None:

@@ -8,7 +8,7 @@ import pytest
 from evalsi.core.content import text_of
 from evalsi.datasets.imports import ImportedSample, open_logs
 from evalsi.schema import Content, Record, Step, StepType, Trajectory, Usage
-from evalsi.traces import decode_otlp_protobuf, default_tracing, tool_calls_of
+from evalsi.traces import decode_otlp, decode_otlp_protobuf, default_tracing, tool_calls_of
 from evalsi.traces.otlp_writing import encode_otlp_protobuf
 from evalsi.traces.record_of_trace import record_of_trace
 from evalsi.traces.spans_of_trajectory import spans_of_record
@@ -49,6 +49,16 @@ def test_a_golden_trace_is_told_alike_by_its_spans(path: Path) -> None:
         assert text_of(again.output) == text_of(record.output)
         before, after = record.usage or Usage(), again.usage or Usage()
         assert (after.input_tokens, after.output_tokens) == (before.input_tokens, before.output_tokens)
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.json*"))[:8], ids=lambda path: path.stem)
+def test_steps_keep_the_names_of_their_spans_however_they_are_called_themselves(path: Path) -> None:
+    spans = {span.span_id: span for span in decode_otlp(path.read_bytes(), str(path)).spans}
+    steps = [step for record in records_of(path) if record.trajectory for step in record.trajectory.steps]
+    kept = [step for step in steps if step.span_id in spans]
+    assert kept
+    for step in kept:
+        assert step.attributes.get("evalsi.span_name", step.name) == spans[step.span_id].name
 
 
 def test_the_same_record_gives_the_same_spans() -> None:

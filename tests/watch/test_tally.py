@@ -39,14 +39,20 @@ def test_what_was_added_can_be_taken_back(kept: list[float], passing: list[float
 
 
 @given(st.lists(st.floats(1e-6, 1e9) | st.floats(-1e9, -1e-6), min_size=1, max_size=200), st.floats(0, 1))
-def test_percentiles_are_right_to_half_a_percent(values: list[float], share: float) -> None:
+def test_percentiles_are_right_to_one_percent(values: list[float], share: float) -> None:
     exact = float(np.quantile(values, share, method="lower"))
-    assert tally(values).quantile(share) == pytest.approx(exact, rel=0.0051)
+    assert tally(values).quantile(share) == pytest.approx(exact, rel=0.0101)
 
 
 @given(st.floats(-1e6, 1e6).map(lambda value: round(value, 3)), st.integers(1, 300), st.floats(0, 1))
 def test_percentiles_of_equal_values_are_that_value(value: float, count: int, share: float) -> None:
     assert tally([value] * count).quantile(share) == pytest.approx(value, rel=1e-9)
+
+
+def test_percentiles_of_counts_are_counts() -> None:
+    words = tally([2.0] * 10 + [7.0] * 80 + [11.0] * 10)
+    assert [words.quantile(share) for share in (0.05, 0.5, 0.95)] == [2.0, 7.0, 11.0]
+    assert tally([0.1, 0.3, 0.3, 0.95]).quantile(0.5) == 0.3
 
 
 def test_verdicts_have_wilsons_interval_and_scores_students() -> None:

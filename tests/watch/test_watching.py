@@ -175,6 +175,17 @@ def test_what_was_not_captured_is_skipped_loudly(traffic: Traffic) -> None:
     assert any("skipped: no content: pii-leak on 1 of 2" in warning for warning in told.warnings)
 
 
+def test_a_trace_that_failed_before_anything_was_said_is_not_taken_for_one_that_was_not_captured(
+    traffic: Traffic,
+) -> None:
+    traffic.apply(policy_of(stages=QUICK))
+    traffic.arrive(spans_of(1, answer=None, question=None, failed=True))
+    complete(traffic)
+    (found,) = traffic.traces.results("default", trace_id(1))
+    assert {(each.outcome, each.reason) for each in found.results} == {(Outcome.SKIPPED, "the record has no output")}
+    assert stats(traffic).warnings == []
+
+
 def test_an_evaluator_that_fails_is_counted_as_that_and_not_as_a_score(traffic: Traffic) -> None:
     file = traffic.folder / "failing.py"
     file.write_text(
@@ -246,6 +257,29 @@ def test_steps_are_graded_one_by_one(traffic: Traffic) -> None:
     (found,) = traffic.traces.results("default", trace_id(1))
     assert len({each.span_id for each in found.results}) == 3
     assert sum(each.n + each.skipped for each in stats(traffic).metrics) == 3
+
+
+def test_a_step_that_says_nothing_by_its_nature_is_not_taken_for_one_that_was_not_captured(traffic: Traffic) -> None:
+    traffic.apply(policy_of(scope="span", stages=[{"evaluators": [{"ref": "pii-leak"}]}]))
+    traffic.arrive(spans_of(1, answer=None, question=None))
+    complete(traffic)
+    (found,) = traffic.traces.results("default", trace_id(1))
+    agent, tool = sorted(found.results, key=lambda each: not each.span_id.endswith("f"))
+    assert (agent.reason, tool.reason) == ("the record has no output", "no content")
+    assert stats(traffic).warnings == [
+        "skipped: no content: pii-leak on 1 of 2; have the instrumentation capture messages"
+    ]
+
+
+def test_a_model_that_only_asks_for_tools_has_given_no_answer_to_grade(traffic: Traffic) -> None:
+    call = {"type": "tool_call", "id": "c1", "name": "lookup_order", "arguments": {"id": 7}}
+    said = [{"role": "assistant", "parts": [call]}]
+    traffic.apply(policy_of(scope="span", stages=[{"evaluators": [{"ref": "length", "name": "words"}]}]))
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": said}
+    traffic.arrive(spans_of(1, answer=None, tools=(), attributes=attributes))
+    complete(traffic)
+    (found,) = traffic.traces.results("default", trace_id(1))
+    assert [(each.outcome, each.reason) for each in found.results] == [(Outcome.SKIPPED, "the record has no output")]
 
 
 def test_a_session_is_graded_once_it_is_quiet_and_again_when_it_went_on(traffic: Traffic) -> None:

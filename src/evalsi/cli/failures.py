@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evalsi.cli.confirmation import ask
 from evalsi.cli.format_option import format_option
 from evalsi.cli.server_options import client_and_project, server_options
 from evalsi.cli.table import excerpt, number, print_table, text, whole
@@ -160,11 +161,14 @@ def capture(trace_id: str, title: str, reason: str, output_format: str) -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="JSON file with the case it is to become, for example with a reference.",
 )
+@click.option("--input", "asked", default="", metavar="TEXT", help="What was asked, where the trace does not say.")
 @click.option("--reference", default="", metavar="TEXT", help="The answer that was wanted.")
 @_REVISION
 @format_option()
 @server_options
-def update(failure_id: str, record_path: Path | None, reference: str, output_format: str, **given: Any) -> None:
+def update(
+    failure_id: str, record_path: Path | None, asked: str, reference: str, output_format: str, **given: Any
+) -> None:
     """Change FAILURE, an id or latest: what it is about, who looks at it, the case it is to become."""
     from evalsi.schema import FailureStatus, UpdateFailureRequest
 
@@ -175,7 +179,7 @@ def update(failure_id: str, record_path: Path | None, reference: str, output_for
             project=project,
             id=before.id,
             expected_revision=given["revision"] or before.revision,
-            record=_record(before, record_path, reference),
+            record=_record(before, record_path, asked, reference),
             title=given["title"],
             reason=given["reason"],
             assignee=given["assignee"],
@@ -298,7 +302,7 @@ def delete(failure_id: str, revision: int | None, *, yes: bool) -> None:
     with opened as client:
         before = _current(client, project, failure_id)
         if not yes and revision is None:
-            click.confirm(f"Remove the failure {before.id} for good?", abort=True, err=True)
+            ask(f"Remove the failure {before.id} for good?")
         client.delete_failure(
             DeleteFailureRequest(project=project, id=before.id, expected_revision=revision or before.revision)
         )
@@ -318,7 +322,7 @@ def _current(client: Any, project: str, failure_id: str) -> "FailureCase":
     return client.get_failure(GetFailureRequest(project=project, id=failure_id)).failure
 
 
-def _record(before: "FailureCase", path: Path | None, reference: str) -> Any:
+def _record(before: "FailureCase", path: Path | None, asked: str, reference: str) -> Any:
     """The record as it is to be; None to leave it as it is. Raises: InvalidDataError, NotFoundError."""
     import msgspec
 
@@ -326,7 +330,7 @@ def _record(before: "FailureCase", path: Path | None, reference: str) -> Any:
     from evalsi.schema import Content, Record, json_codec
     from evalsi.schema.schema_error import SchemaError
 
-    if path is None and not reference:
+    if path is None and not asked and not reference:
         return None
     record = before.record or Record()
     if path is not None:
@@ -336,7 +340,8 @@ def _record(before: "FailureCase", path: Path | None, reference: str) -> Any:
             raise NotFoundError(f"the record cannot be read: {error.strerror}", where=str(path)) from None
         except SchemaError as error:
             raise InvalidDataError(str(error), where=str(path)) from None
-    return msgspec.structs.replace(record, reference=Content(text=reference)) if reference else record
+    texts = {"input": asked, "reference": reference}
+    return msgspec.structs.replace(record, **{name: Content(text=said) for name, said in texts.items() if said})
 
 
 def selection_of(text: str) -> "FailureSelection":

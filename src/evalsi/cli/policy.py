@@ -1,9 +1,9 @@
 """`evalsi policy`: policies of a server, which evaluate its live traffic; and trying one on the traces of this machine."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
         TrafficSlice,
     )
 
-_FILE = click.option(
-    "-f",
-    "--file",
-    "path",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="FILE",
-    help="The policy, in YAML or JSON.",
-)
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _file_of_policy(command: F) -> F:
+    """Adds the file of a policy, named or with a flag, as `evalsi run` takes its own; `_read` takes both."""
+    command = click.option(
+        "-f", "--file", "path", type=click.Path(path_type=Path), metavar="FILE", help="The policy, in YAML or JSON."
+    )(command)
+    return click.argument("file", required=False, type=click.Path(path_type=Path), metavar="[FILE]")(command)
 
 
 @click.group()
@@ -41,21 +41,29 @@ def policy() -> None:
     """Evaluate live traffic by policies: apply them, try them, see what they found."""
 
 
-def _read(path: Path, project: str) -> "OnlineEvalPolicy":
-    """The policy in a file, in the project that it names or else in this one. Raises: InvalidSpecError, with places."""
+def _read(file: Path | None, path: Path | None, project: str) -> "OnlineEvalPolicy":
+    """The policy in a file, in the project that it names or else in this one.
+
+    Raises: UsageError: no file is given, or two. InvalidSpecError, with places.
+    """
     import msgspec
 
+    from evalsi.core.errors import UsageError
     from evalsi.watch.read_policy import read_policy
 
-    found = read_policy(path).policy
+    given = [each for each in (file, path) if each is not None]
+    if len(given) != 1:
+        problem = "a policy is in one file, and two are given" if given else "no policy is given"
+        raise UsageError(problem, hint="name its file, as in: evalsi policy apply policy.yaml")
+    found = read_policy(given[0]).policy
     return msgspec.structs.replace(found, project=found.project or project)
 
 
 @policy.command()
-@_FILE
+@_file_of_policy
 @click.option("--dry-run", is_flag=True, help="Check it and change nothing.")
 @server_options
-def apply(path: Path, dry_run: bool) -> None:
+def apply(file: Path | None, path: Path | None, dry_run: bool) -> None:
     """Make a policy, or replace the one of its name.
 
     \b
@@ -64,7 +72,7 @@ def apply(path: Path, dry_run: bool) -> None:
     from evalsi.schema import ApplyPolicyRequest
 
     opened, project = client_and_project()
-    wanted = _read(path, project)
+    wanted = _read(file, path, project)
     with opened as client:
         found = client.apply_policy(ApplyPolicyRequest(policy=wanted, validate_only=dry_run)).policy
     say(f"policy {found.name} of project {found.project} {'is valid' if dry_run else 'is applied'}")
@@ -130,11 +138,11 @@ def stats(name: str, by: str, since: str, output_format: str) -> None:
 
 
 @policy.command()
-@_FILE
+@_file_of_policy
 @click.option("--lookback", default="1d", show_default=True, metavar="TIME", help="How far back to look: 30m, 12h, 7d.")
 @format_option()
 @server_options
-def test(path: Path, lookback: str, output_format: str) -> None:
+def test(file: Path | None, path: Path | None, lookback: str, output_format: str) -> None:
     """Say which stored traces a policy would have matched and what that would have cost. Nothing is evaluated.
 
     \b
@@ -154,11 +162,11 @@ def test(path: Path, lookback: str, output_format: str) -> None:
     if server_here(settings) is None:
         from evalsi.wiring.policy_trial import try_here
 
-        found = try_here(_read(path, "default"), seconds, settings)
+        found = try_here(_read(file, path, "default"), seconds, settings)
     else:
         opened, project = client_and_project()
         with opened as client:
-            found = client.test_policy(TestPolicyRequest(policy=_read(path, project), lookback=seconds))
+            found = client.test_policy(TestPolicyRequest(policy=_read(file, path, project), lookback=seconds))
     if output_format == "json":
         print(as_json(found))
         return
@@ -290,7 +298,7 @@ def _refuse_misspelt(client: Any, request: "CompareTrafficRequest", found: "Comp
 
 def _slice(text: str, flag: str) -> "TrafficSlice":
     from evalsi.cli.trace_options import moment_ago
-    from evalsi.core.errors import UnknownNameError, UsageError
+    from evalsi.core.errors import UsageError
     from evalsi.schema import TrafficSlice
 
     said: dict[str, Any] = {}
@@ -306,7 +314,9 @@ def _slice(text: str, flag: str) -> "TrafficSlice":
         elif key == "version":
             said[key] = value
         else:
-            raise UnknownNameError("choice", key, ("version", "since", "until", "label.<key>"), where=flag)
+            raise UsageError(
+                f"traffic is not chosen by {key!r}", where=flag, hint="write version, since, until or label.<key>"
+            )
     return TrafficSlice(**said, labels=labels)
 
 
@@ -324,10 +334,11 @@ def _print_stats(found: "PolicyStats") -> None:
     if found.tokens_today:
         spent = "an unknown cost" if found.usd_today is None else f"${found.usd_today:.4f}"
         say(f"today {found.tokens_today:,} tokens of judges, {spent}")
-    rows = [_row(each) for each in found.metrics]
+    groups = any(each.group for each in found.metrics)
+    rows = [_row(each, has_group=groups) for each in found.metrics]
     columns = (
         text("metric"),
-        text("group"),
+        *([text("group")] if groups else []),
         whole("mean"),
         *(number(each) for each in ("n", "skipped", "errors", "p05", "p50", "p95")),
     )
@@ -350,10 +361,10 @@ def _print_stats(found: "PolicyStats") -> None:
         say(f"warning: {warning}")
 
 
-def _row(window: "MetricWindow") -> tuple[str, ...]:
+def _row(window: "MetricWindow", *, has_group: bool) -> tuple[str, ...]:
     return (
         window.metric,
-        window.group or "-",
+        *([window.group or "-"] if has_group else []),
         _with_interval(window.mean, window.ci),
         f"{window.n:,}",
         f"{window.skipped:,}",
@@ -372,8 +383,11 @@ def _with_interval(value: float | None, interval: Any) -> str:
 
 def _print_trial(found: "TestPolicyResponse", traces: "Sequence[TraceSummary]") -> None:
     from evalsi.cli.trace_text import print_traces
+    from evalsi.report.figures import money
 
-    cost = "an unknown sum, since a price is not known" if found.cost_usd is None else f"about ${found.cost_usd:.2f}"
+    cost = "an unknown sum, since a price is not known"
+    if found.cost_usd is not None:
+        cost = f"about {money(found.cost_usd)}" if found.cost_usd else "nothing"
     say(
         f"of {found.seen:,} traces it would have matched {found.matched:,} and evaluated {found.sampled:,}, "
         f"which would have cost {cost}"

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from evalsi.cli.confirmation import ask
 from evalsi.cli.format_option import format_option
 from evalsi.cli.server_options import server_here, server_options
-from evalsi.cli.terminal import as_json, say
+from evalsi.cli.terminal import as_json, say, when
 from evalsi.cli.trace_options import choice_of, moment_ago, trace_choice_options
+from evalsi.core.figure import counted
 
 if TYPE_CHECKING:
-    from evalsi.schema import Record, TraceSummary
+    from evalsi.schema import DeleteTracesRequest, Record, TraceSummary
     from evalsi.traces import Span
 
 
@@ -34,7 +36,9 @@ def list_traces(limit: int, output_format: str, **given: Any) -> None:
 
     settings = Settings.from_environment()
     with trace_library(settings, server_here(settings)) as library:
-        found = list(library.traces(choice_of(given), limit=limit))
+        found = list(library.traces(choice_of(given), limit=limit + 1))
+    has_more = len(found) > limit
+    del found[limit:]
     if output_format == "json":
         print(as_json(found))
     elif not found:
@@ -43,6 +47,8 @@ def list_traces(limit: int, output_format: str, **given: Any) -> None:
         from evalsi.cli.trace_text import print_traces
 
         print_traces(found)
+    if has_more:
+        say(f"more traces match; --limit takes more than the newest {limit:,}")
 
 
 def _nothing_listed(given: Mapping[str, Any]) -> str:
@@ -149,15 +155,21 @@ def export(output: Path, form: Literal["records", "atif"], limit: int, **given: 
     settings = Settings.from_environment()
     check_place(output, [])
     written = 0
+    has_more = False
     with ExitStack() as stack:
         library = stack.enter_context(trace_library(settings, server_here(settings)))
         stream = stack.enter_context(stack.enter_context(whole_file(output)).open("wb"))
-        for trace in library.traces(choice_of(given), limit=limit):
+        for place, trace in enumerate(library.traces(choice_of(given), limit=limit + 1)):
+            if place == limit:
+                has_more = True
+                break
             record = library.get(trace.trace_id).record
             if record is not None:
                 stream.write(line_of(_scored(record, trace), form))
                 written += 1
-    say(f"wrote {output}: {written} {'trace' if written == 1 else 'traces'}")
+    say(f"wrote {output}: {counted(written, 'trace')}")
+    if has_more:
+        say(f"more traces match; --limit takes more than the newest {limit:,}")
 
 
 @click.command()
@@ -186,9 +198,19 @@ def delete(names: tuple[str, ...], session_id: str, user_id: str, before: str, y
             before=moment_ago(before, "--before"),
         )
         if not yes:
-            click.confirm("Remove them for good?", abort=True)
+            ask(f"Remove {_conditions(request)} for good?")
         count = library.delete(request)
-    say(f"removed {count} {'trace' if count == 1 else 'traces'}")
+    say(f"removed {counted(count, 'trace')}")
+
+
+def _conditions(request: "DeleteTracesRequest") -> str:
+    """What is to be removed, as a person would say it."""
+    said = [f"of session {request.session_id}"] if request.session_id else []
+    said += [f"of user {request.user_id}"] if request.user_id else []
+    said += [f"begun before {when(request.before)}"] if request.before is not None else []
+    named = ", ".join(name[:8] for name in request.trace_ids)
+    noun = "the trace" if len(request.trace_ids) == 1 else "the traces" if named else "all traces"
+    return " ".join(part for part in (noun, named, " and ".join(said)) if part)
 
 
 @click.command(name="import")
@@ -213,9 +235,9 @@ def import_traces(sources: tuple[str, ...], skip_invalid: bool) -> None:
     with trace_library(settings, server_here(settings), create=True) as library:
         accepted = library.take(found)
     traces = len({span.trace_id for span in found})
-    say(f"imported {accepted} spans of {traces} {'trace' if traces == 1 else 'traces'}")
+    say(f"imported {counted(accepted, 'span')} of {counted(traces, 'trace')}")
     if left_out:
-        say(f"left out {left_out} spans that cannot be taken")
+        say(f"left out {counted(left_out, 'span')} that cannot be taken")
 
 
 def _spans_of(source: str, *, skip_invalid: bool) -> tuple[list["Span"], int]:

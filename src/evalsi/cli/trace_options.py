@@ -105,4 +105,4 @@ def moment_ago(text: str, flag: str) -> datetime | None:
         return datetime.now(UTC) - timedelta(**{_UNITS[unit]: int(number)})
     if text.isdecimal():
         raise UsageError(f"{flag} {text!r} has no unit", hint=f"write e.g. {text}h, {text}d, or 2026-01-31T12:00:00Z")
-    return moment_of_text(text, flag)
+    return moment_of_text(text, flag, hint="write e.g. 24h, 7d, or 2026-01-31T12:00:00Z")

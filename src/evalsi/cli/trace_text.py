@@ -1,13 +1,15 @@
 """Traces as text for a terminal: a table of many, and one with its steps, scores and what was said about it."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalsi.cli.table import excerpt, number, print_table, text, whole
 from evalsi.cli.terminal import console
+from evalsi.core.figure import counted
 
 if TYPE_CHECKING:
-    from evalsi.schema import Feedback, GetTraceResponse, Record, TraceSummary
+    from evalsi.schema import Feedback, GetTraceResponse, Record, Step, TraceSummary
 
 _MOST_SCORES = 3
 
@@ -20,6 +22,7 @@ def print_traces(traces: Sequence["TraceSummary"]) -> None:
         text("service"),
         number("took"),
         number("cost"),
+        text("failed"),
         text("scores"),
         excerpt("input"),
     )
@@ -28,14 +31,21 @@ def print_traces(traces: Sequence["TraceSummary"]) -> None:
 
 def cells_of(trace: "TraceSummary") -> tuple[str, ...]:
     """What a line of a table shows of a trace."""
-    scores = [f"{name} {value:.3g}" for name, value in sorted(trace.scores.items())[:_MOST_SCORES]]
+    from evalsi.report.figures import money
+
+    scores = [f"{name} {value:.3g}" for name, value in sorted(trace.scores.items())]
+    if len(scores) > _MOST_SCORES:
+        scores[_MOST_SCORES:] = [f"+{len(scores) - _MOST_SCORES}"]
+    if trace.feedback is not None:
+        scores.append(f"feedback {trace.feedback:+.3g}")
     return (
         trace.trace_id[:8],
         trace.start_time.strftime("%Y-%m-%d %H:%M") if trace.start_time is not None else "",
         trace.service,
         _seconds(trace.duration),
-        "" if trace.cost_usd is None else f"${trace.cost_usd:.4f}",
-        ", ".join((*(("failed",) if trace.error else ()), *scores)),
+        "" if trace.cost_usd is None else money(trace.cost_usd),
+        "yes" if trace.error else counted(trace.failed_spans, "step") if trace.failed_spans else "",
+        ", ".join(scores),
         trace.input or (trace.name if trace.complete else f"{trace.name} (not complete yet)"),
     )
 
@@ -46,24 +56,28 @@ def print_trace(found: "GetTraceResponse") -> None:
     shown = found.summary
     if shown is not None:
         for name, value in _facts(shown):
-            out.print(_cell(f"{name:10} {value}"))
+            _tell(out, f"{name:10} {value}")
     if found.record is not None and found.record.trajectory is not None:
         out.print()
         for line in _steps(found.record.trajectory.steps):
-            out.print(_cell(line))
+            _tell(out, line)
+    trajectory = found.record.trajectory if found.record is not None else None
+    steps = {step.span_id: f"{step.type.value} {step.name}" for step in trajectory.steps} if trajectory else {}
     for policy in found.policies:
         out.print()
-        out.print(_cell(f"policy {policy.policy}"))
+        _tell(out, f"policy {policy.policy}")
         for result in policy.results:
             values = ", ".join(_named_value(result, place) for place in range(len(result.scores)))
-            why = f": {result.reason}" if result.reason else ""
-            out.print(_cell(f"  {result.evaluator:20} {values or result.outcome.value}{why}"))
+            why = result.reason or next((score.explanation for score in result.scores if score.explanation), "")
+            about = f"  ({steps[result.span_id]})" if result.span_id in steps else ""
+            told = f"  {result.evaluator:20} {values or result.outcome.value}{f': {why}' if why else ''}{about}"
+            _tell(out, told)
     if found.feedback:
         out.print()
     print_feedback(found.feedback)
     if found.feedback_page_token and shown is not None:
         more = f"the newest {len(found.feedback):,} of {found.feedback_total:,}"
-        out.print(_cell(f"{more}; 'evalsi traces feedback {shown.trace_id}' lists the rest"))
+        _tell(out, f"{more}; 'evalsi traces feedback {shown.trace_id}' lists the rest")
 
 
 def print_feedback(feedback: "Sequence[Feedback]") -> None:
@@ -71,7 +85,7 @@ def print_feedback(feedback: "Sequence[Feedback]") -> None:
     out = console()
     for said in feedback:
         when = said.time.strftime("%Y-%m-%d %H:%M") if said.time is not None else ""
-        out.print(_cell(f"{when:16} {said.name or 'feedback':10} {_value(said)} {said.comment}".rstrip()))
+        _tell(out, f"{when:16} {said.name or 'feedback':10} {_value(said)} {said.comment}".rstrip())
 
 
 def line_of(record: "Record", form: str) -> bytes:
@@ -86,6 +100,8 @@ def line_of(record: "Record", form: str) -> bytes:
 
 
 def _facts(shown: "TraceSummary") -> Iterable[tuple[str, str]]:
+    from evalsi.report.figures import money
+
     tokens = [None if count is None else f"{count:,}" for count in (shown.input_tokens, shown.output_tokens)]
     yield "trace", shown.trace_id
     yield "begun", shown.start_time.isoformat(timespec="milliseconds") if shown.start_time is not None else ""
@@ -96,7 +112,7 @@ def _facts(shown: "TraceSummary") -> Iterable[tuple[str, str]]:
         ("user", shown.user_id),
         ("model", shown.model),
         ("tokens", f"{tokens[0] or '?'} in, {tokens[1] or '?'} out" if any(tokens) else ""),
-        ("cost", "" if shown.cost_usd is None else f"${shown.cost_usd:.6f}"),
+        ("cost", "" if shown.cost_usd is None else money(shown.cost_usd)),
         ("labels", ", ".join(f"{key}={value}" for key, value in sorted(shown.labels.items()))),
         ("state", "complete" if shown.complete else "not complete yet"),
         ("failed", "yes" if shown.error else ""),
@@ -107,19 +123,32 @@ def _facts(shown: "TraceSummary") -> Iterable[tuple[str, str]]:
             yield name, value
 
 
-def _steps(steps: Sequence[Any]) -> Iterable[str]:
+def _steps(steps: Sequence["Step"]) -> Iterable[str]:
     from evalsi.core.content import text_of
+    from evalsi.schema import StepType
 
     parents = {step.span_id: step.parent_span_id for step in steps}
     for step in steps:
         depth, above = 0, step.parent_span_id
         while above in parents and depth < 20:
             depth, above = depth + 1, parents[above]
-        said = text_of(step.output) or text_of(step.input)
+        is_tool = step.type is StepType.TOOL
+        given = text_of(step.input)
+        asked = f" {given}" if is_tool and given else ""
         error = f" failed: {step.error}" if step.error else ""
-        yield f"{'  ' * depth}{step.type.value} {step.name} {_seconds(step.duration)}{error}".rstrip()
-        if said:
-            yield f"{'  ' * depth}  {said}"
+        yield f"{'  ' * depth}{step.type.value} {step.name}{asked} {_seconds(step.duration)}{error}".rstrip()
+        called = [f"calls {call}" for call in _calls(step)]
+        said = text_of(step.output) or ("" if is_tool or called else given)
+        for line in (*([said] if said else []), *called):
+            yield f"{'  ' * depth}  {line}"
+
+
+def _calls(step: "Step") -> list[str]:
+    """The tools that a model asked for in its answer, with their arguments."""
+    messages = step.output.messages if step.output is not None else None
+    if messages is None or not messages.messages:
+        return []
+    return [f"{call.name} {call.arguments}" for call in messages.messages[-1].tool_calls]
 
 
 def _direction(result: Any, output: str) -> bool | None:
@@ -158,10 +187,17 @@ def _seconds(duration_s: float | None) -> str:
     return f"{duration_s * 1000:.0f} ms" if duration_s < 1 else f"{duration_s:.1f} s"
 
 
-def _cell(text: str) -> Any:
+def _tell(out: Any, line: str) -> None:
+    """Writes a line: whole into a file or a pipe; on a terminal, what does not fit goes on below its own begin."""
+    from rich.padding import Padding
     from rich.text import Text
 
     from evalsi.core.inert import printable
 
-    shown = printable(text, one_line=True)
-    return Text(shown)
+    shown = printable(line, one_line=True)
+    if not sys.stdout.isatty():
+        out.print(Text(shown), soft_wrap=True)
+        return
+    words = shown.lstrip()
+    indent = min(len(shown) - len(words), out.width // 2)
+    out.print(Padding(Text(words), (0, 0, 0, indent), expand=False))

@@ -42,15 +42,15 @@ def moment_of(us: int) -> datetime:
     return _EPOCH + us * _MICROSECOND
 
 
-def moment_of_text(text: str, what: str) -> datetime:
+def moment_of_text(text: str, what: str, *, hint: str = "write e.g. 2026-01-31T12:00:00Z") -> datetime:
     """The aware moment that an ISO 8601 text names.
 
-    Raises: UsageError, naming `what`: it is none, or has no time zone.
+    Raises: UsageError, naming `what`, with `hint`: it is none, or has no time zone.
     """
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        raise UsageError(f"{what} {text!r} is no ISO 8601 time", hint="write e.g. 2026-01-31T12:00:00Z") from error
+        raise UsageError(f"{what} {text!r} is no ISO 8601 time", hint=hint) from error
     if moment.tzinfo is None:
-        raise UsageError(f"{what} {text!r} names no time zone", hint="write e.g. 2026-01-31T12:00:00Z")
+        raise UsageError(f"{what} {text!r} names no time zone", hint=hint)
     return moment

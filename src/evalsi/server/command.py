@@ -108,7 +108,7 @@ def options_of_a_server(command: CommandT) -> CommandT:
     help="Address to listen on; port 0 takes any free one. By default that of the settings, or 127.0.0.1:8080.",
 )
 def serve(**given: Any) -> None:
-    """Serve evaluations over gRPC, REST, gRPC-Web and Connect, all on one port.
+    """Serve evaluations and pages, and take in traces, over gRPC, REST, gRPC-Web, Connect and OTLP, all on one port.
 
     The log is a JSON object a line on standard error. SIGTERM and Ctrl-C stop the server within five seconds; calls
     under way are finished first.

@@ -4,10 +4,15 @@ The last is what the OpenTelemetry Collector's file exporter writes as `proto`: 
 message. Which form a file has is told from its bytes, never from its name.
 """
 
+from codecs import getincrementaldecoder
+
 from evalsi.core.errors import InvalidDataError
 from evalsi.traces.otlp_json import decode_otlp_json
 from evalsi.traces.otlp_protobuf import decode_otlp_protobuf
 from evalsi.traces.span import DecodedSpans
+
+_HEAD_BYTES = 1000
+_CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f")
 
 
 def decode_otlp(data: bytes, where: str) -> DecodedSpans:
@@ -34,7 +39,21 @@ def decode_otlp(data: bytes, where: str) -> DecodedSpans:
     try:
         return _joined([decode_otlp_protobuf(frame) for frame in framed] if framed else [decode_otlp_protobuf(data)])
     except InvalidDataError as fault:
+        if _is_text(data):
+            problem = "no OTLP: text that is no JSON"
+            hint = "OTLP is JSON, JSON Lines or protobuf; atif://FILE and inspect://FILE name logs of other tools"
+            raise InvalidDataError(problem, where=where, hint=hint) from None
         raise InvalidDataError(fault.message, where=where) from None
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether it begins as something that a person wrote; protobuf has control characters among its first bytes."""
+    head = data[:_HEAD_BYTES]
+    try:
+        getincrementaldecoder("utf-8")().decode(head)  # which leaves a character that is cut at the end
+    except UnicodeDecodeError:
+        return False
+    return not _CONTROLS.intersection(head)
 
 
 def _of_json(data: bytes, where: str) -> DecodedSpans:

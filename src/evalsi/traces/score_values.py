@@ -13,13 +13,21 @@ _SCORED = Outcome.SCORED  # as a member of its class it is found in ten times as
 def score_values(policies: Iterable[PolicyResults]) -> dict[str, float]:
     """The newest value of each score: "evaluator" for the only or main output, else "evaluator.output".
 
-    A verdict is 1 or 0; labels and structured values have no number. Of results of several spans the last counts.
+    A verdict is 1 or 0; labels and structured values have no number. What was found in the trace as a whole goes before what
+    was found in its steps, of which the mean counts: a leak in one of them must show.
     """
-    found: dict[str, float] = {}
+    whole: dict[str, float] = {}
+    of_steps: dict[str, float] = {}
     for policy in sorted(policies, key=lambda policy: policy.time.timestamp() if policy.time else 0.0):
+        steps: dict[str, list[float]] = {}
         for result in policy.results:
-            found.update(_values(result))
-    return found
+            for name, value in _values(result):
+                if result.span_id:
+                    steps.setdefault(name, []).append(value)
+                else:
+                    whole[name] = value
+        of_steps.update((name, sum(values) / len(values)) for name, values in steps.items())
+    return of_steps | whole
 
 
 def _values(result: EvaluationResult) -> Iterator[tuple[str, float]]:

@@ -16,7 +16,7 @@ from evalsi.core.clock import microseconds
 from evalsi.core.content import text_of
 from evalsi.schema import Content, Message, Record, Step, StepType, Trajectory, Usage
 from evalsi.traces.span import STATUS_ERROR, Span
-from evalsi.traces.step_of_span import FLAGS, MAPPING, MODEL, RESPONSE_ID, TOOL_CALL_ID
+from evalsi.traces.step_of_span import FLAGS, MAPPING, MODEL, RESPONSE_ID, SPAN_NAME, TOOL_CALL_ID
 
 _OPERATIONS = {
     StepType.LLM: "chat",
@@ -24,7 +24,7 @@ _OPERATIONS = {
     StepType.RETRIEVAL: "retrieval",
     StepType.AGENT: "invoke_agent",
 }
-_OWN = (FLAGS, MAPPING, MODEL, RESPONSE_ID, TOOL_CALL_ID)
+_OWN = (FLAGS, MAPPING, MODEL, RESPONSE_ID, SPAN_NAME, TOOL_CALL_ID)
 """Attributes that reading adds to a step; they are no one's raw ones."""
 
 

@@ -49,6 +49,8 @@ MAPPING = "evalsi.mapping"
 """Attribute of a step with the convention that told its kind, as `name@revision`."""
 FLAGS = "evalsi.flags"
 """Attribute of a step with what is odd about its span, as a list of words."""
+SPAN_NAME = "evalsi.span_name"
+"""Attribute of a step with the name of its span, where the step has a name of its own."""
 TOOL_CALL_ID = "tool_call_id"
 SAME_CALL_AS = "evalsi.same_call_as"
 """Attribute of a step that records the same call of a model or tool as another step, which it names and which counts."""
@@ -82,6 +84,8 @@ def step_of_span(at: SpanInTrace, conventions: SpanConventions, prices: PriceTab
             said = _content(says.values.output, at, "assistant")
     if flags:
         added[FLAGS] = flags
+    if name and name != span.name:
+        added[SPAN_NAME] = span.name
     start, end = span.start_ns, span.end_ns
     ended = max(start, end) if end else 0
     return Step(

@@ -14,7 +14,7 @@ import msgspec
 from evalsi.engine.columns import CANCELLED, ERROR, SCORED, SKIPPED, EvaluatorColumns, result
 from evalsi.engine.evaluate import Evaluation, RecordBatch
 from evalsi.engine.panel import Panel
-from evalsi.schema import EvaluationResult, PolicyScope, Record
+from evalsi.schema import EvaluationResult, PolicyScope, Record, StepType
 from evalsi.watch.policy import CheckedPolicy
 from evalsi.watch.traffic import Subject, records_of
 from evalsi.watch.view import seen_through
@@ -22,6 +22,8 @@ from evalsi.watch.view import seen_through
 NO_CONTENT = "no content"
 """Reason of a skip where an evaluator reads what was said and only that something was said was captured."""
 BATCH_RECORDS = 256
+_SPEAKING = frozenset({StepType.LLM, StepType.TOOL, StepType.RETRIEVAL})
+"""Steps that say or give something by their nature: around them, chains and agents may carry nothing."""
 _CONTENT_REASONS = frozenset({"the record has no input", "the record has no output"})
 
 
@@ -132,7 +134,7 @@ def _note(
                 if value == value:
                     verdict.values.setdefault(metric, []).append(value)
         elif code == SKIPPED:
-            if found.reason in _CONTENT_REASONS and record.input is None and record.output is None:
+            if found.reason in _CONTENT_REASONS and _was_not_captured(record, is_of_step=is_of_step):
                 found = msgspec.structs.replace(found, reason=NO_CONTENT)
             for metric in metrics:
                 verdict.skipped.setdefault(metric, []).append(found.reason)
@@ -141,3 +143,11 @@ def _note(
         elif code == CANCELLED:
             verdict.cancelled = verdict.cancelled or found.reason
         verdict.results.append(found)
+
+
+def _was_not_captured(record: Record, *, is_of_step: bool) -> bool:
+    """Whether nothing of what was said is there, and neither a failure nor the kind of the step explains it."""
+    steps = record.trajectory.steps if record.trajectory is not None else []
+    is_step_without_words = is_of_step and bool(steps) and steps[0].type not in _SPEAKING
+    failed = any(step.error for step in steps)
+    return record.input is None and record.output is None and not failed and not is_step_without_words

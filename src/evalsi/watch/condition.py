@@ -26,6 +26,7 @@ _TOKEN = re.compile(
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _PLACE = re.compile(r"<input>:(\d+):(\d+): ([^\n]*?)(?: \[[A-Z_]+\])?$", re.MULTILINE)
 _UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
+_EXPECTING = re.compile(r",? expecting (\{.*|'.*|[A-Z_]+)$", re.DOTALL)
 _OVERLOAD = re.compile(r"found no matching overload for '_?(.+?)_?' applied to '\((.*)\)'")
 _SCORE = re.compile(r"""scores\s*\[\s*(['"])((?:[^'"\\])+)\1\s*\]""")
 
@@ -171,7 +172,8 @@ def _reworded(problem: str, variables: Mapping[str, str]) -> tuple[str, str | No
     if overload:
         hint = "write the number as a fraction, e.g. 500.0" if "double, int" in overload[2] else None
         return f"{overload[1]!r} does not take ({overload[2]})", hint
-    return problem[:1].lower() + problem[1:].replace("mismatched input '<EOF>'", "it ends too early"), None
+    short = _EXPECTING.sub("", problem)
+    return short[:1].lower() + short[1:].replace("mismatched input '<EOF>'", "it ends too early"), None
 
 
 @cache

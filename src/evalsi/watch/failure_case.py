@@ -139,7 +139,7 @@ def reviewed_failure(before: FailureCase, decision: FailureDecision, now: dateti
         raise InvalidSpecError(
             f"the failure {before.id} has no input, so that it cannot be a case",
             where="record.input",
-            hint="give it a record with an input first: evalsi failures update",
+            hint="write down first what was asked, as its input",
         )
     return msgspec.structs.replace(
         before,

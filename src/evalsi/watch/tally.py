@@ -131,7 +131,10 @@ class Tally(msgspec.Struct, array_like=True, omit_defaults=True):
         return Moments(self.n, mean, deviations, min(lowest, mean), max(highest, mean))
 
     def quantile(self, share: float) -> float | None:
-        """The value that `share` of the values do not exceed, with a relative error of at most `ACCURACY`."""
+        """The value that `share` of the values do not exceed, with a relative error of at most twice `ACCURACY`.
+
+        It is the roundest number that the values of its bin may have been, so that counts are whole.
+        """
         if self.n <= 0:
             return None
         if self.n * self.squares - self.total * self.total <= _SAME * self.n * self.squares:
@@ -140,8 +143,8 @@ class Tally(msgspec.Struct, array_like=True, omit_defaults=True):
         for number in sorted(self.bins):
             seen += self.bins[number]
             if seen > wanted:
-                return value_of(number)
-        return value_of(max(self.bins))
+                return _roundest(number)
+        return _roundest(max(self.bins))
 
 
 def alone(name: str) -> str:
@@ -177,6 +180,16 @@ def value_of(number: int) -> float:
         return 1.0 if number > 0 else -1.0
     size = 2 * _GAMMA ** (abs(number) - _OFFSET) / (_GAMMA + 1)
     return size if number > 0 else -size
+
+
+_MOST_DIGITS = 4
+
+
+def _roundest(number: int) -> float:
+    """The value of a bin that takes the fewest digits to write."""
+    middle = value_of(number)
+    digits = range(1, _MOST_DIGITS)
+    return next((near for count in digits if bin_of(near := float(f"{middle:.{count}g}")) == number), middle)
 
 
 def _add_counts(into: dict[KeyT, int], counts: Mapping[KeyT, int], sign: int) -> None:

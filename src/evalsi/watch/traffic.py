@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from evalsi.core.content import text_of
+from evalsi.core.content import has_text, text_of
 from evalsi.schema import PolicyScope, Record, Step, StepType, TraceSummary, Trajectory
 from evalsi.traces.record_of_trace import KEY_ATTRIBUTE
 from evalsi.traces.step_of_span import MODEL
@@ -146,12 +146,18 @@ def _of_step(step: Step, record: Record) -> Record:
         record,
         id=f"{record.id}/{step.span_id}",
         input=step.input,
-        output=step.output,
+        output=None if _only_calls_tools(step) else step.output,
         context=[],
         trajectory=trajectory,
         usage=step.usage,
         notes=[],
     )
+
+
+def _only_calls_tools(step: Step) -> bool:
+    """Whether a model gave no answer yet: an empty text would be graded as one."""
+    messages = step.output.messages.messages if step.output is not None and step.output.messages is not None else []
+    return bool(messages) and bool(messages[-1].tool_calls) and not has_text(step.output)
 
 
 def _of_session(record: Record, session_id: str) -> Record:

@@ -1,12 +1,16 @@
 """The pages of policies over traffic that a policy has really evaluated."""
 
+import html
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.command_line import Ended, evalsi
 from tests.server.pages.page_server import PageServer, links, words
+from tests.server.running_server import running_server
 
 pytestmark = pytest.mark.slow
 
@@ -27,6 +31,9 @@ def test_a_policy_shows_its_alerts_figures_trend_and_sample(graded: PageServer) 
     assert "above 0.5" in text
     assert "FIRING" in text
     assert page.count('class="trend-chart"') >= 2
+    assert re.search(r"latest 0\.\d{3} \[0\.\d{3}, [01]\.\d{3}\] n \d+", text)
+    assert "Now over its window of " in text
+    assert re.search(r"above 0\.5 \d+ 0\.\d{3} \[0\.\d{3}, 1(\.000)?\]", text)
     assert 'class="bound"' in page
     assert "applies to service == 'support-agent'" in text
     assert "samples 99% of them" in text
@@ -46,7 +53,10 @@ def test_two_versions_are_compared_with_a_verdict(graded: PageServer) -> None:
     text = words(graded.get("/ui/policies/agent-health?baseline=2026.11.1&candidate=2026.11.2"))
     assert re.search(r"(IMPROVED|REGRESSED|UNCHANGED|INCONCLUSIVE) loop-detection", text)
     page = graded.get("/ui/policies/agent-health?baseline=9.9&candidate=2026.11.2")
-    assert re.search(r"no evaluated traces with version 9\.9; there are .*2026\.11\.1, ", words(page))
+    known = re.search(r"no evaluated traces with version 9\.9; there are (2026[\d., ]+\d)", words(page))
+    assert known is not None
+    # Which goes first depends on whether the hour has changed between them.
+    assert {"2026.11.1", "2026.11.2"} <= set(known[1].split(", "))
     assert '<option value="2026.11.1">' in page
     assert '<option value="9.9" selected>' in page
 
@@ -75,12 +85,30 @@ def test_the_command_compares_versions_and_names_those_there_are_when_one_is_mis
     assert "nothing was evaluated in the baseline" in early.err
 
 
+def test_the_command_names_groups_only_where_figures_are_split(graded: PageServer, tmp_path: Path) -> None:
+    asked = ("policy", "stats", "agent-health", "--server", f"http://{graded.server.address}")
+    whole, split = evalsi(*asked, cwd=tmp_path), evalsi(*asked, "--by", "version", cwd=tmp_path)
+    assert "metric mean n" in " ".join(whole.out.split())
+    assert "metric group mean n" in " ".join(split.out.split())
+
+
 def test_the_command_shows_the_traces_that_a_policy_would_take(graded: PageServer, tmp_path: Path) -> None:
     text = '{"name": "tried", "selector": "service == \'support-agent\'", "stages": [{"evaluators": ["tool-errors"]}]}'
     (tmp_path / "policy.json").write_text(text)
     ended = evalsi("policy", "test", "-f", "policy.json", "--server", f"http://{graded.server.address}", cwd=tmp_path)
     assert ended.status == 0, ended.err
     assert re.search(r"[0-9a-f]{8}  .*support.* faithfulness 0\.\d", ended.out)
+
+
+def test_an_empty_list_gives_a_first_policy_that_can_be_applied_as_it_stands(tmp_path: Path) -> None:
+    with running_server(tmp_path) as server:
+        first_page = words(server.request("GET", "/ui/runs")[2].decode())
+        assert "Live traffic is under Traces" in first_page
+        page = server.request("GET", "/ui/policies")[2].decode()
+        command, *_ = re.findall(r'<code class="command">(.*?)</code>', page)
+        script = f"PATH={Path(sys.executable).parent}:$PATH; {html.unescape(command)}"
+        subprocess.run(["bash", "-c", script], cwd=tmp_path, check=True, timeout=60)
+        assert "/ui/policies/first" in server.request("GET", "/ui/policies")[2].decode()
 
 
 def test_a_policy_that_is_not_there_is_no_page(graded: PageServer) -> None:

@@ -180,12 +180,44 @@ def test_a_session_is_read_from_its_first_trace_to_its_last(pages: PageServer) -
     assert "Nothing here" in words(pages.get("/ui/sessions/nobody", status=404))
 
 
+def test_what_a_policy_of_sessions_found_in_a_trace_stands_with_that_trace(pages: PageServer) -> None:
+    policy = {"name": "talks", "scope": "session", "stages": [{"evaluators": [{"ref": "pii-leak"}]}]}
+    session = f"/ui/sessions/{quote(pages.ids['session'])}"
+    assert pages.server.post("/v1alpha1/policies", policy)[0] == 200
+    try:
+        backfill = "/v1alpha1/policies/talks:backfill"
+        assert pages.server.post(backfill, {"since": "2020-01-01T00:00:00Z"})[0] == 200
+        assert wait_until(lambda: "policy talks" in words(pages.get(session)), 60)
+        turns, _, said = words(pages.get(session)).partition("Scores of the session")
+        assert turns.count("pii-leak") == pages.get(session).count('class="turn session-turn')
+        assert "pii-leak" not in said
+        assert "It graded each trace by itself; its scores stand there. policy talks" in said
+    finally:
+        assert pages.server.request("DELETE", "/v1alpha1/policies/talks")[0] == 200
+
+
 def test_two_traces_stand_side_by_side_with_their_calls_paired(pages: PageServer) -> None:
     one, other = pages.ids["support-agent-wrong"], pages.ids["support-agent"]
     text = words(pages.get(f"/ui/traces/compare?trace={one}&trace={other}"))
     assert "lookup_order" in text
     assert "failed spans 0 3" in text
     assert "two traces are compared" in pages.get(f"/ui/traces/compare?trace={one}", status=400)
+    swapped = pages.get(f"/ui/traces/compare?trace={other}&trace={one}")
+    assert "failed spans 0 3" in words(swapped), "the earlier one is on the left, whichever was named first"
+
+
+def test_scores_of_two_traces_are_told_as_everywhere_else(pages: PageServer) -> None:
+    one, other = pages.ids["support-agent-wrong"], pages.ids["support-agent"]
+    text = words(pages.get(f"/ui/traces/compare?trace={one}&trace={other}"))
+    assert "numeric-match ↑ , higher is better ✓ pass ✕ fail" in text
+    assert "tool-errors ↓ , lower is better 0.00 bad: 1.00" in text
+
+
+def test_what_people_said_without_a_name_begins_with_its_time(pages: PageServer) -> None:
+    said = {"trace_id": pages.ids["support-agent"], "name": "thumbs", "passed": True}
+    assert pages.server.post("/v1alpha1/feedback", {"feedback": [said]})[0] == 200
+    text = words(pages.get(f"/ui/traces/{pages.ids['support-agent']}"))
+    assert re.search(r"thumbs good \d{4}-\d\d-\d\d", text), text
 
 
 def test_hostile_text_of_senders_stays_text(pages: PageServer) -> None:
@@ -208,11 +240,14 @@ def test_a_trace_becomes_a_failure_that_is_worked_on_decided_and_stored_in_a_dat
     assert "try 3" in words(page)
     status, again, _ = pages.send(f"{trace}/capture", {}, page=trace)
     assert again == failure
+    assert '<textarea name="input"' in page
     fields = {"revision": "1", "assignee": "ann", "status": "in-review", "reference": "I cannot see it just now."}
+    fields["input"] = "Where is my parcel, please?"
     status, there, _ = pages.send(f"{failure}/update", fields, page=failure)
     assert (status, there) == (303, failure)
     page = words(pages.get(failure))
     assert "in review" in page
+    assert "input Where is my parcel, please?" in page
     assert "reference I cannot see it just now." in page
     status, _, answer = pages.send(f"{failure}/review", {"revision": "1", "decision": "approved"}, page=failure)
     assert status == 409

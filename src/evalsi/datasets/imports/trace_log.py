@@ -74,7 +74,8 @@ def spans_of_file(path: Path) -> DecodedSpans:
     """The spans of a file of OTLP, JSON or protobuf, packed or not. Raises: as `read_otlp_file`."""
     decoded = decode_otlp(_content(path), str(path))
     if not decoded.spans and not decoded.rejected:
-        raise InvalidDataError("holds no span", where=str(path))
+        hint = "OTLP JSON is an object with resourceSpans; records, as 'evalsi traces export' writes them, are for 'evalsi eval'"
+        raise InvalidDataError("holds no span", where=str(path), hint=hint)
     return decoded
 
 

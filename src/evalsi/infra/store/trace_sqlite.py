@@ -90,7 +90,8 @@ class SqliteTraceStore(SqlTraceStore):
         """Opens the file. Raises: NotFoundError: it is not there and is not to be made. StoreError: it cannot be used."""
         if not create and not path.exists():
             raise NotFoundError(
-                f"no traces at {path}", hint="'evalsi traces import' takes them in, and 'evalsi serve' receives them"
+                f"no traces at {path}",
+                hint="'evalsi traces import' takes them in, 'evalsi serve' receives them, and --server URL asks a server",
             )
         self._path = path
         self._options = options

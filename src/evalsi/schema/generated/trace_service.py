@@ -89,7 +89,9 @@ class TraceSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     feedback: float | None = None
     """What people said: the mean of all feedback values from -1 to 1; absent when nobody did."""
     scores: dict[str, float] = {}
-    """The newest value of each score, by "evaluator" or "evaluator.output"."""
+    """The newest value of each score, by "evaluator" or "evaluator.output": of the trace as a whole, else the mean over
+    its steps.
+    """
     failed_spans: Int32 = 0
     """Spans that failed."""
 

@@ -97,6 +97,8 @@ async def failure_page(visit: Visit, failure_id: str, problem: str = "") -> Page
             "status": _word(failure.status),
             "record": record,
             "reference": text_of(record.reference),
+            "asked": text_of(record.input),
+            "asks_in_text": _asks_in_text(record),
             "case": case_view(Case(row=0, line=encode_records([record]), verdicts=[]), {}, metric="", anchor="case"),
             "conversation": [shown_line(line, {}) for line in lines[:LINES]],
             "lines_left": max(0, len(lines) - LINES),
@@ -116,6 +118,11 @@ async def failure_page(visit: Visit, failure_id: str, problem: str = "") -> Page
     )
 
 
+def _asks_in_text(record: Record) -> bool:
+    """Whether what was asked can be written in a field: a text, or nothing yet; not a conversation."""
+    return record.input is None or record.input.text is not None
+
+
 async def update_failure(visit: Visit, failure_id: str) -> Page | Moved:
     """Takes the form that changes a failure."""
     form = visit.form
@@ -123,14 +130,18 @@ async def update_failure(visit: Visit, failure_id: str) -> Page | Moved:
     wanted = GetFailureRequest(project=project, id=failure_id)
     failure = (await visit.call("FailureService.GetFailure", wanted, GetFailureResponse)).failure or FailureCase()
     record = failure.record or Record()
-    reference = form.get("reference")
-    changed = msgspec.structs.replace(record, reference=Content(text=reference)) if reference else record
+    texts = {"reference": form.get("reference")}
+    if _asks_in_text(record):
+        texts["input"] = form.get("input")
+    texts = {name: said for name, said in texts.items() if said and said != text_of(getattr(record, name))}
     status = STATUSES.get(form.get("status"), FailureStatus.UNSPECIFIED)
     request = UpdateFailureRequest(
         project=project,
         id=failure_id,
         expected_revision=form.whole("revision"),
-        record=changed if reference and reference != text_of(record.reference) else None,
+        record=msgspec.structs.replace(record, **{name: Content(text=said) for name, said in texts.items()})
+        if texts
+        else None,
         title=form.get("title") if form.get("title") != failure.title else "",
         reason=form.get("reason") if form.get("reason") != failure.reason else "",
         assignee=form.get("assignee"),

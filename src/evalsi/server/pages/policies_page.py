@@ -12,6 +12,7 @@ from functools import partial
 from markupsafe import Markup
 
 from evalsi.core.errors import EvalsiError, NotFoundError
+from evalsi.core.figure import counted
 from evalsi.datasets.promoted_path import promoted_path
 from evalsi.report import plot
 from evalsi.report.figures import money, seconds
@@ -36,8 +37,9 @@ from evalsi.schema import (
 from evalsi.server.pages.project_choice import visible_names
 from evalsi.server.pages.score_reading import declared_outputs, score_cell
 from evalsi.server.pages.trace_filter import own_project, trace_address, within
-from evalsi.server.pages.trend_chart import Axis, axis_of, trend_chart, trend_words
+from evalsi.server.pages.trend_chart import Axis, Period, axis_of, trend_chart, trend_words
 from evalsi.server.pages.visit import Page, Query, Visit
+from evalsi.watch.policy import DEFAULT_WINDOW_S
 from evalsi.watch.traffic_choices import groups_of, is_empty_side, nothing_with
 
 PERIODS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
@@ -86,7 +88,7 @@ class Trend:
     chart: Markup
     axis: Axis
     last: MetricWindow | None
-    n: int
+    """The latest with values: the figures above the chart are its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +139,8 @@ async def policy_page(visit: Visit, name: str) -> Page:
     if not period:
         period = _fitting_period(stats)
         stats = stats if period == "day" else await _stats(visit, name, period)
+    now = datetime.now(UTC)
+    shown_period = Period(begin=now - PERIODS[period], end=now)
     comparisons, problem = await _compared(visit, policy, versions)
     shown = {one for trace in sample.traces for one in trace.scores} | {window.metric for window in stats.metrics}
     specs = await declared_outputs(visit, shown, policy.project)
@@ -147,7 +151,9 @@ async def policy_page(visit: Visit, name: str) -> Page:
             "policy": policy,
             "stats": stats,
             "metrics": [_metric(window, stats.metrics) for window in stats.metrics],
-            "trends": _trends(stats.series, bounds),
+            "trends": _trends(stats.series, bounds, shown_period),
+            "shown_period": shown_period,
+            "window": _window_words(policy),
             "groups": len({one.group for one in stats.series}),
             "most_groups": MOST_GROUPS,
             "alerts": [_alert(state) for state in stats.alerts],
@@ -257,7 +263,7 @@ def _spark(windows: Sequence[MetricWindow]) -> Markup:
     return plot.sparkline([None if mean is None else (mean - low) / span if span else 0.5 for mean in means])
 
 
-def _trends(series: Sequence[MetricWindow], bounds: Mapping[str, Sequence[float]]) -> list[Trend]:
+def _trends(series: Sequence[MetricWindow], bounds: Mapping[str, Sequence[float]], period: Period) -> list[Trend]:
     """A trend for each metric and group, the groups of a metric on one axis, the largest ones first."""
     by_name: dict[str, dict[str, list[MetricWindow]]] = {}
     for window in series:
@@ -267,10 +273,9 @@ def _trends(series: Sequence[MetricWindow], bounds: Mapping[str, Sequence[float]
         axis = axis_of([one for windows in groups.values() for one in windows], bounds.get(metric, ()))
         largest = sorted(groups.items(), key=lambda item: -sum(one.n for one in item[1]))[:MOST_GROUPS]
         for group, windows in largest:
-            chart = trend_chart(windows, axis, bounds=bounds.get(metric, ()), label=trend_words(windows))
+            chart = trend_chart(windows, axis, period, bounds=bounds.get(metric, ()), label=trend_words(windows))
             last = next((one for one in reversed(windows) if one.mean is not None), None)
-            n = sum(one.n for one in windows)
-            trends.append(Trend(metric=metric, group=group, chart=chart, axis=axis, last=last, n=n))
+            trends.append(Trend(metric=metric, group=group, chart=chart, axis=axis, last=last))
     return trends
 
 
@@ -336,7 +341,7 @@ def _facts(policy: OnlineEvalPolicy) -> list[tuple[str, str]]:
         ("looks at", "" if str(policy.scope) in ("unspecified", "trace") else f"each {policy.scope}"),
         ("judge", policy.judge),
         ("scores go to", ", ".join(policy.sinks)),
-        ("window", seconds(policy.window) if policy.window is not None else "1 hour"),
+        ("window", _window_words(policy)),
         (
             "promotes to",
             f"{policy.promote.dataset} when {policy.promote.when}" if policy.promote is not None else "",
@@ -354,6 +359,15 @@ def _facts(policy: OnlineEvalPolicy) -> list[tuple[str, str]]:
         for place, stage in enumerate(policy.stages, 1)
     ]
     return [(name, value) for name, value in facts if value]
+
+
+def _window_words(policy: OnlineEvalPolicy) -> str:
+    """How far back the figures of now look."""
+    minutes, rest = divmod(policy.window or DEFAULT_WINDOW_S, 60)
+    for length, noun in ((1440, "day"), (60, "hour"), (1, "minute")):
+        if not rest and minutes and not minutes % length:
+            return counted(int(minutes // length), noun)
+    return seconds(policy.window)
 
 
 def _with_chosen(versions: Sequence[str], chosen: str) -> list[str]:

@@ -5,15 +5,16 @@ Its own module because it pairs steps: the tools of one are laid beside those of
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from difflib import SequenceMatcher
 
 from evalsi.core.content import text_of
 from evalsi.core.errors import UsageError
 from evalsi.report.case_view import Directions, Passage, ScoreLine
-from evalsi.report.figures import NONE, money, number, seconds
+from evalsi.report.figures import NONE, money, seconds
 from evalsi.report.first_difference import compare_texts
 from evalsi.schema import GetTraceRequest, GetTraceResponse, Record, TraceSummary, Trajectory
-from evalsi.server.pages.score_reading import directions_of_results
+from evalsi.server.pages.score_reading import VERDICTS_S, declared_outputs, directions_of_results, score_cell
 from evalsi.server.pages.trace_conversation import Line, conversation_of_steps
 from evalsi.server.pages.trace_filter import within
 from evalsi.server.pages.trace_page import passage, policy_lines
@@ -52,22 +53,32 @@ async def trace_compare_page(visit: Visit) -> Page:
     chosen = visit.query.all("trace")
     if len(chosen) != 2:
         raise UsageError(f"two traces are compared, and {len(chosen)} are chosen", hint="choose two in the list")
-    # The older one is chosen second in the list, which has the newest first.
-    after, before = [await _found(visit, trace_id) for trace_id in chosen]
+    # The list has the newest first: of two that began at one moment, the second is taken for the older.
+    both = [await _found(visit, trace_id) for trace_id in reversed(chosen)]
+    before, after = sorted(both, key=_begun)
     records = [one.record or Record() for one in (before, after)]
     differs = compare_texts(text_of(records[1].output), text_of(records[0].output))
     policies = [*before.policies, *after.policies]
     directions = await directions_of_results(visit, policies, visit.query.get("of"))
+    summaries = (before.summary or TraceSummary(), after.summary or TraceSummary())
+    names = list(dict.fromkeys([*summaries[0].scores, *summaries[1].scores]))
+    specs = await declared_outputs(visit, names, visit.query.get("of"), limit_s=VERDICTS_S)
     return Page(
         template="trace_compare.html.jinja",
         values={
             "sides": [_side(before, directions), _side(after, directions)],
             "difference": differs.says if differs is not None else "",
             "pairs": _paired(*(_calls(record) for record in records)),
-            "figures": _figures(before.summary or TraceSummary(), after.summary or TraceSummary()),
-            "scores": _scores(before.summary or TraceSummary(), after.summary or TraceSummary()),
+            "figures": _figures(*summaries),
+            "scores": [tuple(score_cell(name, one.scores.get(name), specs) for one in summaries) for name in names],
+            "specs": specs,
         },
     )
+
+
+def _begun(found: GetTraceResponse) -> datetime:
+    start = found.summary.start_time if found.summary is not None else None
+    return start or datetime.min.replace(tzinfo=UTC)
 
 
 async def _found(visit: Visit, trace_id: str) -> GetTraceResponse:
@@ -119,8 +130,3 @@ def _figures(before: TraceSummary, after: TraceSummary) -> list[tuple[str, str, 
         ("model", before.model, after.model),
         ("version", before.version, after.version),
     ]
-
-
-def _scores(before: TraceSummary, after: TraceSummary) -> list[tuple[str, str, str]]:
-    names = list(dict.fromkeys([*before.scores, *after.scores]))
-    return [(name, number(before.scores.get(name)), number(after.scores.get(name))) for name in names]
