@@ -265,6 +265,22 @@ def test_a_run_on_a_server_ends_as_one_on_this_machine(evalsi: Evalsi, url: str,
     assert evalsi("run", spec(tmp_path, "x", "path: data.jsonl"), "--no-wait").status == 2
 
 
+@pytest.mark.parametrize(
+    ("dataset", "said"),
+    [
+        ("path: nope.jsonl", "6:19: spec.dataset.path: there is no 'nope.jsonl' below the root of datasets"),
+        ("catalog: {name: nope}", "6:22: spec.dataset.catalog: there is no dataset 'nope'"),
+        ("run: {run_id: nope}", "6:27: spec.dataset.run.run_id: no run 'nope'"),
+    ],
+)
+def test_what_a_server_has_not_is_told_where_the_spec_names_it(
+    evalsi: Evalsi, url: str, tmp_path: Path, dataset: str, said: str
+) -> None:
+    ended = evalsi("run", "-f", spec(tmp_path, "far", dataset), "--server", url)
+    assert ended.status == 2, ended.err
+    assert f"far.yaml:{said}" in ended.err
+
+
 @pytest.mark.slow
 def test_commands_on_runs_give_the_same_for_both(evalsi: Evalsi, url: str, tmp_path: Path) -> None:
     server = ("--server", url)

@@ -6,10 +6,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from evalsi.core.errors import InvalidSpecError
 from evalsi.judges.prices import Price, table_of
 from evalsi.run.spec.read_run_spec import RunDocument, kept_run_spec, read_run_spec
 from evalsi.schema import EvalRun, Usage
-from evalsi.wiring.run_prices import price_of
+from evalsi.wiring.run_prices import price_of, refuse_unknown_price
 from tests.run.spec.specs import SMALL
 
 MILLION = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
@@ -58,3 +59,19 @@ def test_half_a_price_gives_no_cost() -> None:
     half = msgspec.structs.replace(target, pricing=msgspec.structs.replace(target.pricing, output_per_mtok=0.0))
     price = price_of(half, TABLE, lambda _path: False)
     assert (price("listed", MILLION), price("listed", BILLED)) == (None, 7.0)
+
+
+def test_an_answer_of_a_fallback_costs_what_the_fallback_costs() -> None:
+    text = SMALL.replace(
+        "model: m-1,",
+        "model: own, pricing: {inputPerMtok: 2, outputPerMtok: 3}, fallbacks: ["
+        "{connector: anthropic, model: other, pricing: {inputPerMtok: 10, outputPerMtok: 20}}, "
+        "{connector: anthropic, model: unpriced}, {connector: anthropic, model: listed}],",
+    )
+    found = read_run_spec(text)
+    price = price_of(found.spec.target, TABLE, found.says)
+    models = ("own", "named-differently", "other", "other-2026-01-01", "listed", "unpriced")
+    assert [price(model, MILLION) for model in models] == [5.0, 5.0, 30.0, 30.0, 5.0, None]
+    assert found.spec.target is not None
+    with pytest.raises(InvalidSpecError, match="the price of 'unpriced' is unknown"):
+        refuse_unknown_price(found.spec.target, price, found)

@@ -13,6 +13,7 @@ from evalsi.cli.run_watch import show_progress
 from evalsi.cli.server_options import client_of
 from evalsi.cli.slice_table import slices_of
 from evalsi.cli.terminal import as_json, say
+from evalsi.documents.named_outside import where_named
 
 _NOT_SENT = {
     "replay": "--replay takes answers from the store of this machine",
@@ -44,7 +45,8 @@ def run_on_server(document: Any, server: Any, settings: Any, flags: dict[str, An
     )
     check_paths(flags, ending.sinks)
     with Build(flags["ci"], settings) as build, client_of(server) as client:
-        run = _created(client, request)
+        with where_named(document.where):
+            run = _created(client, request)
         assert run is not None
         if flags["dry_run"]:
             say(f"the server takes it as run {run.name} of project {run.project}; start it without --dry-run")

@@ -16,7 +16,7 @@ from evalsi.core.errors import (
     UsageError,
 )
 
-__all__ = ["about_field", "named_at", "nowhere"]
+__all__ = ["about_field", "named_at", "nowhere", "where_named"]
 
 
 def nowhere(_path: str) -> str:
@@ -61,6 +61,18 @@ def named_at(where: Callable[[str], str], path: str) -> Generator[None]:
     except EvalsiError as error:
         error.where = _placed(where, error.where or path)
         raise
+
+
+@contextmanager
+def where_named(where: Callable[[str], str]) -> Generator[None]:
+    """As `named_at`, where the error itself says which field of the spec it is about, as those of a server do."""
+    try:
+        yield
+    except EvalsiError as error:
+        if error.where is None or not _is_within(error.where, "spec"):
+            raise
+        with named_at(where, error.where):
+            raise
 
 
 def _placed(where: Callable[[str], str], path: str) -> str:

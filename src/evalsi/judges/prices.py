@@ -48,10 +48,7 @@ class PriceTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     def find(self, model: str) -> Price | None:
         """The price of a model, by exact name or by the rule for dated snapshots; None when it is unknown."""
         found = self.models.get(model)
-        if found is None:
-            dated = _DATED.fullmatch(model)
-            found = self.models.get(dated["name"]) if dated else None
-        return found
+        return found if found is not None else self.models.get(_undated(model))
 
     def overridden(self, other: "PriceTable") -> "PriceTable":
         """This table with the models of `other` in place of its own; the version names both."""
@@ -135,6 +132,16 @@ def load_prices(path: Path) -> PriceTable:
             hint='each model needs "input" and "output" in US dollars per million tokens',
         ) from error
     return shipped_prices().overridden(own)
+
+
+def bears(model: str, name: str) -> bool:
+    """Whether a model is the one of that name, or a dated snapshot of it."""
+    return name in (model, _undated(model))
+
+
+def _undated(model: str) -> str:
+    dated = _DATED.fullmatch(model)
+    return dated["name"] if dated else model
 
 
 def table_of(models: Mapping[str, Price]) -> PriceTable:

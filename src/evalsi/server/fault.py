@@ -67,6 +67,12 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
         return self.http_status if self.http_status in (413, 503) else CONNECT_CODES[self.grpc_status][1]
 
 
+def _field_of(error: EvalsiError) -> str:
+    """The field of the request that an error is about; what is not there is often named by one, and else by its own place."""
+    where = error.where or ""
+    return without_paths(where) if isinstance(error, UsageError) or where.startswith("spec.") else ""
+
+
 def fault_of(error: BaseException) -> Fault:
     """What to tell about an error."""
     match error:
@@ -86,7 +92,7 @@ def fault_of(error: BaseException) -> Fault:
                 grpc_status=error.grpc_status(),
                 code=error.code,
                 message=outward_words(error),
-                field=without_paths(error.where or "") if isinstance(error, UsageError) else "",
+                field=_field_of(error),
                 retry_after_s=1.0 if error.http_status == 503 else None,
             )
         case OSError() if error.errno in NO_ROOM:

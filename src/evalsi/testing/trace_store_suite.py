@@ -1,6 +1,7 @@
 """What every `TraceStore` must do, as tests. A store passes when a subclass of `TraceStoreSuite` with `traces` does."""
 
 import hashlib
+import random
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -137,6 +138,21 @@ class TraceStoreSuite:
         assert found[trace_id(7)] == [a_part(7).body, a_part(7, piece=1).body]
         assert all(found[trace_id(number)] == traces.spans("default", trace_id(number)) for number in (1, 200, 450))
         assert traces.spans_of("default", []) == {}
+
+    def test_long_texts_of_letters_that_take_many_bytes_are_stored_and_found(self, traces: TraceStore) -> None:
+        chance = random.Random(1)  # so that no index can pack them
+        session, user, service, name, key, value = (
+            "".join(chr(chance.randrange(0x4E00, 0x9FFF)) for _ in range(1000)) for _ in range(6)
+        )
+        shown: dict[str, Any] = {"session_id": session, "user_id": user, "service": service, "name": name}
+        append(traces, a_part(1, **shown, labels={"note": value, key: value}), a_part(2, labels={"note": "short"}))
+        assert listed(traces, labels=[f"note={value}"]) == ids(1)
+        (due,) = (each for each in claim_all(traces) if each.trace_id == trace_id(1))
+        known: dict[str, Any] = {"version": user, "model": service, "keys": [session], "labels": {"note": "no more"}}
+        assert len(traces.complete([completed(due, **shown, **known)], now_ms=NOON_MS)) == 1
+        assert listed(traces, labels=["note=no more"]) == ids(1)
+        assert listed(traces, labels=[f"note={value}"]) == []
+        assert traces.delete("default", ids(1, 2)) == 2
 
     def test_what_is_begun_is_stored_when_its_future_is_done(self, traces: TraceStore) -> None:
         begun = [

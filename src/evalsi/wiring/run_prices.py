@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from evalsi.core.errors import InvalidSpecError
-from evalsi.judges.prices import Price, PriceTable
+from evalsi.judges.prices import Price, PriceTable, bears
 from evalsi.run.budget_watch import RunBudget
 from evalsi.run.spec.read_run_spec import RunDocument
 from evalsi.schema import (
@@ -28,21 +28,39 @@ def run_budget(spec: RunSpec) -> RunBudget:
 def price_of(
     target: TargetSpec | None, prices: PriceTable, is_written: Callable[[str], bool]
 ) -> Callable[[str, Usage], float | None]:
-    """What an answer costs: by the target's own prices, else by the table; the model asked for stands in for one that
-    the provider names differently. None where that is not known.
+    """What an answer costs: by the own prices of the target that gave it, else by the table; the model asked for stands in
+    for one that the provider names differently. None where that is not known.
 
     Args:
         is_written: Whether a person wrote something at a path of the specification. A price of 0 that nobody wrote, as in
             `pricing: {}` or in a message over the wire, is no price.
     """
+    main = _price_of_one(target, prices, is_written, "spec.target")
+    if target is None or not target.fallbacks:
+        return main
+    others = {
+        fallback.model: _price_of_one(fallback, prices, is_written, f"spec.target.fallbacks[{place}]")
+        for place, fallback in enumerate(target.fallbacks)
+        if fallback.model and fallback.model != target.model
+    }
+
+    def price(model: str, usage: Usage) -> float | None:
+        """By the target whose model answered, by its name or that of a dated snapshot of it."""
+        named = next((name for name in others if bears(model, name)), None)
+        return main(model, usage) if named is None else others[named](model, usage)
+
+    return price
+
+
+def _price_of_one(
+    target: TargetSpec | None, prices: PriceTable, is_written: Callable[[str], bool], path: str
+) -> Callable[[str, Usage], float | None]:
     if target is not None and target.pricing is not None:
         given = {
             "input": target.pricing.input_per_mtok,
             "output": target.pricing.output_per_mtok,
         }
-        known = {
-            name: price for name, price in given.items() if price or is_written(f"spec.target.pricing.{name}_per_mtok")
-        }
+        known = {name: price for name, price in given.items() if price or is_written(f"{path}.pricing.{name}_per_mtok")}
         if len(known) == len(given):
             table = PriceTable(version="spec", models={target.model or "target": Price(**known)})
             return lambda _, usage: table.cost(target.model or "target", usage).usd
@@ -64,9 +82,10 @@ def price_of(
 def refuse_unknown_price(
     target: TargetSpec, price: Callable[[str, Usage], float | None], document: RunDocument
 ) -> None:
-    if price(target.model, Usage(input_tokens=1, output_tokens=1)) is None:
-        raise InvalidSpecError(
-            f"a budget in dollars cannot be kept: the price of {target.model or 'the target'!r} is unknown",
-            where=document.where("spec.budget"),
-            hint="give target.pricing, or a budget in tokens",
-        )
+    for asked in (target, *target.fallbacks):
+        if price(asked.model, Usage(input_tokens=1, output_tokens=1)) is None:
+            raise InvalidSpecError(
+                f"a budget in dollars cannot be kept: the price of {asked.model or 'the target'!r} is unknown",
+                where=document.where("spec.budget"),
+                hint="give target.pricing, or a budget in tokens",
+            )

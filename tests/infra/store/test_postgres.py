@@ -1,5 +1,6 @@
 """PostgreSQL passes every suite that SQLite passes, holds the same schema, and its restarts are survived."""
 
+import os
 import sqlite3
 import threading
 import uuid
@@ -180,3 +181,12 @@ def test_a_database_that_does_not_come_back_is_an_error_without_a_password(postg
 def test_a_character_that_postgresql_cannot_hold_is_refused_as_the_callers_mistake(address: str) -> None:
     with closing(SqlRunStore(PostgresDatabase(address))) as store, pytest.raises(UsageError, match="cannot be stored"):
         store.create(a_run("r1", name="a\0b"), a_manifest())
+
+
+def test_a_text_that_no_index_can_hold_is_the_callers_mistake_and_not_tried_again(address: str) -> None:
+    name = os.urandom(4000).hex()
+    with (
+        closing(PostgresDatabase(address, StoreOptions(busy_timeout_s=3600))) as database,
+        pytest.raises(UsageError, match="exceeds"),
+    ):
+        database.write(lambda locked: locked.execute("INSERT INTO trace_projects (name) VALUES (?)", (name,)))

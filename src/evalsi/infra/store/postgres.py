@@ -126,6 +126,8 @@ class PostgresDatabase:
             try:
                 with self._connection() as connection:
                     return action(connection)
+            except errors.ProgramLimitExceeded as error:  # it is among those that may pass, but never does
+                raise self._refused(error) from error
             except (*_PASSING, *_GONE) as error:
                 if self._tries_once or time.monotonic() > deadline_s or _is_lasting(error):
                     raise postgres_fault(self._address, error) from error
@@ -176,7 +178,8 @@ class PostgresDatabase:
     def _refused(self, error: psycopg.Error) -> UsageError:
         reason = str(error).partition("\n")[0]
         return UsageError(
-            f"a text cannot be stored: {reason}", hint="leave out characters that no text holds, as U+0000"
+            f"a text cannot be stored: {reason}",
+            hint="leave out characters that no text holds, as U+0000, or shorten it",
         )
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _LATEST_NS = 2**63 - 1
 _LONGEST_NAME = 1000
 """Letters of a service, a name, an id or a label that are kept in the row; the body has them whole."""
+_MOST_INDEXED_BYTES = 2600
+"""PostgreSQL refuses a row of an index above 2,704 bytes."""
 _MOST_UNPACKED_BYTES = 1 << 30
 DAMAGED_RESULTS = "evalsi.damaged"
 """Stands for the evaluators of a policy whose results cannot be read."""
@@ -227,7 +229,7 @@ def sound(text: str) -> str:
         text = text[:_LONGEST_NAME]
     if "\0" in text:
         text = text.replace("\0", "\ufffd")
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    return text if text.isascii() else _within(text, _MOST_INDEXED_BYTES)
 
 
 def labels_text(labels: dict[str, str]) -> str:
@@ -235,8 +237,14 @@ def labels_text(labels: dict[str, str]) -> str:
 
 
 def label_of(key: str, value: str) -> str:
-    """A label as it is looked up."""
-    return f"{key}={value}"
+    """A label as it is looked up: of a long one, its beginning."""
+    text = f"{key}={value}"
+    return text if len(text) * 4 <= _MOST_INDEXED_BYTES else _within(text, _MOST_INDEXED_BYTES)
+
+
+def _within(text: str, most_bytes: int) -> str:
+    """As much of the text as its bytes may be, with marks for what is no Unicode."""
+    return text.encode("utf-8", "replace")[:most_bytes].decode("utf-8", "ignore")
 
 
 def packed(value: PolicyResults | Feedback) -> bytes:

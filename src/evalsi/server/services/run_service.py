@@ -28,6 +28,7 @@ from evalsi.core.errors import (
 from evalsi.core.run_reference import RESCORED_FROM
 from evalsi.datasets import DatasetOptions, open_dataset
 from evalsi.datasets.confined_path import confined_path
+from evalsi.documents.named_outside import about_field
 from evalsi.ports.project_stores import ProjectStores
 from evalsi.ports.run_queue import Submission, TokenQuota
 from evalsi.ports.run_store import RunQuery, RunRow
@@ -403,10 +404,12 @@ class RunService:
                     where="spec.dataset.catalog.project",
                 )
             datasets = self.stores.datasets(wish.project)
-            datasets.version(reference.name, reference.version or "latest")
+            with about_field("spec.dataset.catalog"):
+                datasets.version(reference.name, reference.version or "latest")
             _check_mapping(source, lambda: datasets.path_of(reference))
         elif source.run is not None and source.run.run_id:
-            self.stores.of(wish.project).find(source.run.run_id)
+            with about_field("spec.dataset.run.run_id"):
+                self.stores.of(wish.project).find(source.run.run_id)
 
     def _row(self, run_id: str) -> RunRow:
         if not run_id:
