@@ -28,8 +28,7 @@ def faults():
         thread.join()
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
-faults()
-print(faults())
+print(min(faults() for _ in range(6)))  # what else runs may ask for pages, too
 """
 
 
