@@ -197,16 +197,6 @@ def some(field: bytes, pieces: bytes) -> bytes:
     return field + bytes([*(size | 128 for size in sizes[:-1]), sizes[-1]]) + pieces
 
 
-@pytest.mark.parametrize(
-    "body",
-    [some(b"\x0a", b"") * 65_537, some(b"\x0a", b"\x12\x00" * 65_536), some(b"\x0a", b"\xc2\x3e\x00" * 40_000) * 2],
-    ids=["resources", "scopes", "libraries"],
-)
-def test_more_resources_and_scopes_than_anybody_has_are_refused(body: bytes) -> None:
-    with pytest.raises(InvalidDataError, match="more than 65,536 resources and scopes"):
-        parts_of_request(body, PartLimits(), {})
-
-
 def test_spans_that_are_none_are_looked_at_only_as_far_as_a_request_may_have_spans() -> None:
     body = some(b"\x0a", some(b"\x12", b"\x12\x00" * 60 + b"\x12\x01\xff" * 60))
     assert parts_of_request(body, PartLimits(most_spans=100), {}).rejections.counts == {

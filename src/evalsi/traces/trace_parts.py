@@ -31,7 +31,6 @@ _USER_ATTRIBUTES = ("user.id", "enduser.id")
 _SHOWN = frozenset({*_SESSION_ATTRIBUTES, *_USER_ATTRIBUTES})
 _SMALL_SPAN_BYTES = 8 << 10
 """A span of this size has neither too many attributes nor too long ones, whatever the limits are."""
-_MOST_GROUPS = 65_536
 """Resources, and scopes in them, of one request. Each takes memory, also one that takes two bytes in the request."""
 _MOST_NS = 2**63
 _NO_TRACE, _NO_SPAN = bytes(16), bytes(8)
@@ -97,13 +96,11 @@ def parts_of_request(
         limits_of: Those of a project that resources name; None where all have the same.
         labels: Of whoever sent it; they are put among the resources' attributes, and go before what is there.
 
-    Raises: InvalidDataError: the bytes are no such message, or one of too many resources and scopes.
+    Raises: InvalidDataError: the bytes are no such message.
     """
     split = _Split(limits, labels, limits_of)
     try:
-        groups = otlp_messages().Request.FromString(body).resource_spans
-        _check_number(groups)
-        for group in groups:
+        for group in otlp_messages().Request.FromString(body).resource_spans:
             split.add(group)
     except damage():
         raise InvalidDataError("no OTLP in protobuf: the bytes are damaged or end early") from None
@@ -347,17 +344,6 @@ class _Split:
             scoped = group.scope_spans.add(scope=origin.scope, schema_url=origin.scope_schema)
             scoped.spans.extend(spans)
         return request.SerializeToString()
-
-
-def _check_number(groups: Any) -> None:
-    """Raises: InvalidDataError: there are too many resources and scopes."""
-    found = len(groups)
-    if found <= _MOST_GROUPS:
-        found += sum(len(group.scope_spans) + len(group.library_spans) for group in groups)
-    if found > _MOST_GROUPS:
-        raise InvalidDataError(
-            f"the request has more than {_MOST_GROUPS:,} resources and scopes; send them in several requests"
-        )
 
 
 def _cut_value(value: Any, most_bytes: int) -> bool:

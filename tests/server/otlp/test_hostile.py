@@ -160,6 +160,8 @@ def monsters() -> dict[str, tuple[dict[str, str], bytes]]:
     )
     empty = messages.Request()
     empty.resource_spans.extend(messages.ResourceSpans() for _ in range(500_000))
+    crowd = messages.Request()
+    crowd.resource_spans.add().scope_spans.add().spans.extend([b""] * 5_000_000)
     deep: bytes = messages.AnyValue(string_value="x").SerializeToString()
     for _ in range(3_000):
         deep = messages.AnyValue(
@@ -174,6 +176,8 @@ def monsters() -> dict[str, tuple[dict[str, str], bytes]]:
         "100,000 attributes": (PROTOBUF, request.SerializeToString()),
         "70,000 traces": (gzipped, gzip.compress(many.SerializeToString(), 1)),
         "500,000 resources": (PROTOBUF, empty.SerializeToString()),
+        "16,000,000 resources": (PROTOBUF, b"\x0a\x00" * 16_000_000),
+        "5,000,000 spans of one scope": (PROTOBUF, crowd.SerializeToString()),
         "3,000 levels": (PROTOBUF, deeper.SerializeToString()),
         "JSON of 100,000 levels": (JSON, b'{"resourceSpans":' + b"[" * 100_000),
         "JSON of a million numbers": (JSON, b'{"x":[' + b"1," * 1_000_000 + b"1]}"),

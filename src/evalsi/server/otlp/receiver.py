@@ -27,6 +27,7 @@ from evalsi.server.otlp.reply import Encoding, Signal, Taken
 from evalsi.server.otlp.trace_sizes import TraceSizes
 from evalsi.server.otlp.unpacking import SMALLER_BATCHES
 from evalsi.server.otlp.waiting_bytes import WaitingBytes
+from evalsi.traces.crowded_request import COUNTED_FROM_BYTES, MOST_SPANS, check_crowd
 from evalsi.traces.log_event import EVALUATION_EVENT, MESSAGE_EVENTS, OWN_SCORE, feedback_of, span_of_event
 from evalsi.traces.trace_parts import (
     PROJECT_ATTRIBUTE,
@@ -252,6 +253,7 @@ class Receiver:
         from evalsi.traces.otlp_writing import encode_otlp_protobuf
 
         limits = self.limits(_own_project(caller))
+        self._check_crowd(body, encoding)
         decode = decode_otlp_logs_json if encoding == "json" else decode_otlp_logs_protobuf
         decoded = decode(body, self.most_spans)
         # Before redaction, which may leave out what tells our own scores: they would come round for ever.
@@ -282,6 +284,7 @@ class Receiver:
 
     def _read(self, body: bytes, encoding: Encoding, caller: Caller) -> SplitRequest:
         limits = self.limits(_own_project(caller))
+        self._check_crowd(body, encoding)
         if encoding != "json" and not self.rules:
             return parts_of_request(body, limits, caller.labels, self.limits)
         from evalsi.traces import decode_otlp_json, decode_otlp_protobuf
@@ -299,6 +302,11 @@ class Receiver:
             split.rejections.counts["invalid_id"] += len(decoded.rejected)
             split.rejections.example = f"{first.where}: {first.reason}"
         return split
+
+    def _check_crowd(self, body: bytes, encoding: Encoding) -> None:
+        """Raises: InvalidDataError: it has more pieces than anybody sends, and would take many times its memory."""
+        if encoding != "json" and len(body) > COUNTED_FROM_BYTES:
+            check_crowd(body, max(MOST_SPANS, self.most_spans))
 
     def _fitting(self, project: str, parts: list[TracePart], rejections: Rejections) -> list[TracePart]:
         """The parts whose traces may have so many spans."""
