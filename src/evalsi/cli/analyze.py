@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from evalsi.cli.answer_table import FORMATS, print_answer
+from evalsi.cli.confidence_option import confidence_option
 from evalsi.cli.format_option import format_option
 from evalsi.cli.server_options import client_of, server_here, server_needed, server_options
 from evalsi.cli.terminal import say
@@ -64,14 +65,7 @@ def query(sql: str, output_format: str, **chosen: Any) -> None:
 @analyze.command(name="slice")
 @click.argument("metric")
 @click.option("--by", required=True, metavar="KEY[,KEY]", help="Metadata keys to slice by, e.g. metadata.topic.")
-@click.option(
-    "--confidence",
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Confidence level of the intervals; marks use 1 minus it.",
-)
+@confidence_option("--level", about="Confidence level of the intervals; marks use 1 minus it.")
 @click.option(
     "--on-server", is_flag=True, help="Have the server work it out, which sends figures instead of every result."
 )

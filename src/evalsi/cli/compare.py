@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from evalsi.cli.ci import Build, ci_option
+from evalsi.cli.confidence_option import confidence_option
 from evalsi.cli.format_option import format_option
 from evalsi.cli.server_options import server_here, server_options
 from evalsi.cli.table import number, print_table, text, whole
@@ -32,13 +33,7 @@ from evalsi.core.figure import figure, signed
     metavar="METRIC[:DROP]",
     help="Exit 3 when the metric regressed (significantly, by more than DROP). Repeatable.",
 )
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Confidence level of the intervals; tests use 1 minus it.",
-)
+@confidence_option(about="Confidence level of the intervals; tests use 1 minus it.")
 @click.option(
     "--cluster-by",
     metavar="KEY",

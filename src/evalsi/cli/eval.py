@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from evalsi.cli.bad_records import mishaps_of, say_errors
+from evalsi.cli.confidence_option import confidence_option
 from evalsi.cli.format_option import format_option
 from evalsi.cli.judge_options import judge_choice_of, judge_options
 from evalsi.cli.map_option import map_option
@@ -61,13 +62,7 @@ from evalsi.core.collector import tune_collector
 )
 @judge_options
 @click.option("--judge", "server_judge", default="", metavar="NAME", help="A judge of the server, by its name there.")
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Level of the intervals.",
-)
+@confidence_option()
 @click.option("--cluster-by", metavar="KEY", help="Metadata key that groups records which are not independent.")
 @click.option(
     "--ci",

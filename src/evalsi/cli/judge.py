@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from evalsi.cli.confidence_option import confidence_option
 from evalsi.cli.format_option import format_option
 from evalsi.cli.table import number, print_table, text
 from evalsi.cli.terminal import as_json, say
@@ -35,13 +36,7 @@ def judge() -> None:
     metavar="X",
     help="From which value on the judge passes; needed where people said pass or fail.",
 )
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Level of the intervals.",
-)
+@confidence_option()
 @format_option()
 def calibrate(run: str, **flags: Any) -> None:
     """Compare the judged METRIC of RUN with people's labels of the same records.

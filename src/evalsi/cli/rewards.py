@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from evalsi.cli.confidence_option import confidence_option
 from evalsi.cli.format_option import format_option
 from evalsi.cli.group_with_serve import GroupWithServe
 from evalsi.cli.map_option import map_option
@@ -29,13 +30,7 @@ def rewards() -> None:
 @click.option("--output", metavar="FILE", help="Write the rewards here instead of standard output.")
 @format_option(FORMATS, about="How the means are printed, where the rewards go to a file.")
 @map_option
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Level of the intervals.",
-)
+@confidence_option()
 @click.option(
     "--cluster-by",
     metavar="KEY",
@@ -165,13 +160,7 @@ def _why_none(found: Sequence[Any], rollouts: Sequence[Any]) -> str:
     metavar="NAME",
     help="Column of a score the reward knows nothing of.",
 )
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Level of the intervals.",
-)
+@confidence_option()
 @format_option()
 def diagnose(
     data: str,
