@@ -93,7 +93,7 @@ class GrpcExport:
             self._receiver.admit(caller)
             with self._receiver.waiting.holding() as held:
                 body = await self._fetched(sent, self._receiver.most_bytes_of("protobuf", signal, caller))
-                held.add(len(body) * self._receiver.weight_of("protobuf", signal))
+                held.add(len(body) * self._receiver.reader.weight_of("protobuf", signal))
                 taken = await held.for_all_of(self._receiver.receive(body, "protobuf", caller, signal))
                 return reply_bytes(taken, "protobuf", signal)
 

@@ -57,7 +57,7 @@ class OtlpRoute:
     async def _take(self, exchange: Exchange, encoding: Encoding, caller: Caller, signal: Signal) -> Taken:
         receiver = self._receiver
         receiver.admit(caller)
-        weight = receiver.weight_of(encoding, signal)
+        weight = receiver.reader.weight_of(encoding, signal)
         declared = exchange.headers.get("content-length", "")
         if declared.isdigit():
             receiver.waiting.check(min(int(declared), receiver.most_bytes_of(encoding, signal, caller)) * weight)

@@ -6,6 +6,7 @@ from prometheus_client import CollectorRegistry
 
 from evalsi.access.guard import Guard
 from evalsi.ports.trace_store import Waiting
+from evalsi.server.otlp.body_reader import BodyReader
 from evalsi.server.otlp.measures import OtlpMeasures
 from evalsi.server.otlp.rates import Rates
 from evalsi.server.otlp.receiver import Receiver
@@ -35,13 +36,15 @@ def make_receiver(
         waiting=waiting,
         rates=Rates(server.rate_limits, traces.clock),
         sizes=TraceSizes(),
-        limits=lambda project: _limits(otlp, project),
-        rules=_rules(server.traces.redaction),
+        reader=BodyReader(
+            limits=lambda project: _limits(otlp, project),
+            rules=_rules(server.traces.redaction),
+            most_spans=max([otlp.max_request_spans, *(own.max_request_spans or 0 for own in otlp.projects.values())]),
+        ),
         most_bytes=max([otlp.max_request_bytes, *(own.max_request_bytes or 0 for own in otlp.projects.values())]),
         most_bytes_for=lambda project: _first(
             otlp.projects.get(project, _AS_ALL).max_request_bytes, otlp.max_request_bytes
         ),
-        most_spans=max([otlp.max_request_spans, *(own.max_request_spans or 0 for own in otlp.projects.values())]),
         reconsiders=watch.reconsiders,
     )
 

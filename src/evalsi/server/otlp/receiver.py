@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
-import msgspec
-
 from evalsi.access.caller import Caller
 from evalsi.access.guard import TRAFFIC_PERMISSION, Guard
 from evalsi.access.traffic_project import traffic_project
@@ -21,27 +19,16 @@ from evalsi.core.errors import EvalsiError, ForbiddenError, InvalidParamsError, 
 from evalsi.core.size_text import size_text
 from evalsi.ports.trace_store import Appended, TracePart, TraceStore, Waiting
 from evalsi.schema import Feedback
+from evalsi.server.otlp.body_reader import JSON_WEIGHT, BodyReader
 from evalsi.server.otlp.measures import OtlpMeasures
 from evalsi.server.otlp.rates import Rates
 from evalsi.server.otlp.reply import Encoding, Signal, Taken
 from evalsi.server.otlp.trace_sizes import TraceSizes
 from evalsi.server.otlp.unpacking import SMALLER_BATCHES
 from evalsi.server.otlp.waiting_bytes import WaitingBytes
-from evalsi.traces.crowded_request import COUNTED_FROM_BYTES, MOST_SPANS, check_crowd
-from evalsi.traces.log_event import EVALUATION_EVENT, MESSAGE_EVENTS, OWN_SCORE, feedback_of, span_of_event
-from evalsi.traces.trace_parts import (
-    PROJECT_ATTRIBUTE,
-    PartLimits,
-    Rejections,
-    ResourceParts,
-    SplitRequest,
-    parts_of_request,
-)
+from evalsi.traces.trace_parts import Rejections, SplitRequest
 from evalsi.watch.feedback import MOST_AT_ONCE, accepted_feedback
-from evalsi.watch.redaction_rules import RedactionRules
 
-JSON_WEIGHT = 4
-"""Bytes of JSON, and of whatever is read span by span, take about four times their size in memory while they are read."""
 _READERS = 2
 """Of what takes long: JSON, logs, and whatever is read span by span."""
 _WRITERS = 8
@@ -72,14 +59,9 @@ class Receiver:
     waiting: WaitingBytes
     rates: Rates
     sizes: TraceSizes
-    limits: Callable[[str], PartLimits]
-    """How much is taken for a project."""
-    rules: RedactionRules
-    """What is taken out before anything is stored; empty for nothing, which then costs nothing."""
+    reader: BodyReader
     most_bytes: int
     """Largest request that any project may send, unpacked."""
-    most_spans: int
-    """Of one request, for whichever project."""
     most_bytes_for: Callable[[str], int]
     """Largest request for a project; of no name, for what names none."""
     reconsiders: Callable[[str], bool]
@@ -94,10 +76,6 @@ class Receiver:
     _writing: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(_WRITERS, thread_name_prefix="otlp-write"), init=False
     )
-
-    def weight_of(self, encoding: Encoding, signal: Signal) -> int:
-        """How much memory a byte of a request takes."""
-        return JSON_WEIGHT if encoding == "json" or signal == "logs" or self.rules else 1
 
     def most_bytes_of(self, encoding: Encoding, signal: Signal, caller: Caller) -> int:
         """How large a request may be, by the project of whoever sends it: which others it names is known once it is read."""
@@ -126,9 +104,9 @@ class Receiver:
         self.rates.spend(caller.principal, _own_project(caller), len(body))
         if not body:
             return Taken()
-        if len(body) > _SMALL_BYTES and self.weight_of(encoding, signal) == 1:
+        if len(body) > _SMALL_BYTES and self.reader.weight_of(encoding, signal) == 1:
             split, begun = await asyncio.get_running_loop().run_in_executor(
-                self._reading_quickly, self._read_and_begin, body, encoding, caller, self._open_project(caller)
+                self._reading_quickly, self._read_and_begin, body, caller, self._open_project(caller)
             )
         else:
             split, begun = await self._split(body, encoding, caller, signal), []
@@ -169,12 +147,12 @@ class Receiver:
         return project if self.guard.lets_traffic_in(caller, project) else ""
 
     def _read_and_begin(
-        self, body: bytes, encoding: Encoding, caller: Caller, project: str
+        self, body: bytes, caller: Caller, project: str
     ) -> "tuple[SplitRequest, list[Future[Appended]]]":
         """A request that is quick to read. Where all of it is for `project`, it is handed on to be stored at once, since each
         thread that a request goes through has to wait for Python's lock.
         """
-        split = self._read(body, encoding, caller)
+        split = self.reader.read(body, "protobuf", "traces", _own_project(caller), caller.labels)
         if not project or any(group.judged or group.project not in ("", project) for group in split.resources):
             return split, []
         begun: list[Future[Appended]] = []
@@ -242,75 +220,14 @@ class Receiver:
             self.store.add_feedback(project, said, now_ms=round(now.timestamp() * 1000), reconsider=reconsider)
 
     async def _split(self, body: bytes, encoding: Encoding, caller: Caller, signal: Signal) -> SplitRequest:
-        read = self._read if signal == "traces" else self._read_logs
+        read = partial(self.reader.read, body, encoding, signal, _own_project(caller), caller.labels)
         if len(body) <= _SMALL_BYTES:
-            return read(body, encoding, caller)
-        return await asyncio.get_running_loop().run_in_executor(self._reading, read, body, encoding, caller)
-
-    def _read_logs(self, body: bytes, encoding: Encoding, caller: Caller) -> SplitRequest:
-        from evalsi.traces.otlp_json import decode_otlp_logs_json
-        from evalsi.traces.otlp_protobuf import decode_otlp_logs_protobuf
-        from evalsi.traces.otlp_writing import encode_otlp_protobuf
-
-        limits = self.limits(_own_project(caller))
-        self._check_crowd(body, encoding)
-        decode = decode_otlp_logs_json if encoding == "json" else decode_otlp_logs_protobuf
-        decoded = decode(body, self.most_spans)
-        # Before redaction, which may leave out what tells our own scores: they would come round for ever.
-        events = [event for event in decoded.events if OWN_SCORE not in event.attributes]
-        if self.rules:
-            from evalsi.watch.redaction import redact_spans
-
-            clean = redact_spans([span_of_event(event) for event in events], self.rules)
-            events = [
-                msgspec.structs.replace(event, attributes=span.events[0].attributes, resource=span.resource)
-                for event, span in zip(events, clean, strict=True)
-            ]
-        said = [span_of_event(event) for event in events if event.name in MESSAGE_EVENTS]
-        split = parts_of_request(encode_otlp_protobuf(said), limits, caller.labels, self.limits)
-        judged: dict[str, list[Feedback]] = {}
-        for event in events:
-            if event.name == EVALUATION_EVENT and (found := feedback_of(event)) is not None:
-                project = str(event.resource.get(PROJECT_ATTRIBUTE) or "")
-                most = (self.limits(project) if project else limits).most_spans
-                if len(judged.setdefault(project, [])) < most:
-                    judged[project].append(found)
-                else:
-                    split.rejections.add("request_full", f"a request has at most {most:,} events that judge")
-        if decoded.left_out:
-            split.rejections.counts["no_event"] += decoded.left_out
-        more = [ResourceParts(project=project, parts=[], judged=found) for project, found in judged.items()]
-        return SplitRequest(resources=[*split.resources, *more], rejections=split.rejections)
-
-    def _read(self, body: bytes, encoding: Encoding, caller: Caller) -> SplitRequest:
-        limits = self.limits(_own_project(caller))
-        self._check_crowd(body, encoding)
-        if encoding != "json" and not self.rules:
-            return parts_of_request(body, limits, caller.labels, self.limits)
-        from evalsi.traces import decode_otlp_json, decode_otlp_protobuf
-        from evalsi.traces.otlp_writing import encode_otlp_protobuf
-
-        decoded = decode_otlp_json(body) if encoding == "json" else decode_otlp_protobuf(body)
-        spans = decoded.spans
-        if self.rules:
-            from evalsi.watch.redaction import redact_spans
-
-            spans = redact_spans(spans, self.rules)
-        split = parts_of_request(encode_otlp_protobuf(spans), limits, caller.labels, self.limits)
-        if decoded.rejected:
-            first = decoded.rejected[0]
-            split.rejections.counts["invalid_id"] += len(decoded.rejected)
-            split.rejections.example = f"{first.where}: {first.reason}"
-        return split
-
-    def _check_crowd(self, body: bytes, encoding: Encoding) -> None:
-        """Raises: InvalidDataError: it has more pieces than anybody sends, and would take many times its memory."""
-        if encoding != "json" and len(body) > COUNTED_FROM_BYTES:
-            check_crowd(body, max(MOST_SPANS, self.most_spans))
+            return read()
+        return await asyncio.get_running_loop().run_in_executor(self._reading, read)
 
     def _fitting(self, project: str, parts: list[TracePart], rejections: Rejections) -> list[TracePart]:
         """The parts whose traces may have so many spans."""
-        most = self.limits(project).most_spans_of_trace
+        most = self.reader.limits(project).most_spans_of_trace
         over = [part for part in parts if not self.sizes.add((project, part.trace_id), _spans(part), most)]
         if not over:
             return parts
