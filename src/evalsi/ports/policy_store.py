@@ -231,6 +231,10 @@ class PolicyStore(Protocol):
         """Keeps claims that are still held for another `lease_ms`."""
         ...
 
+    def put_back(self, tasks: Sequence[PolicyTask], *, until_ms: int) -> None:
+        """Gives claims that are still held back, as if nobody had taken them; they are due again at `until_ms`."""
+        ...
+
     def waiting(self, project: str, policy: str) -> int:
         """Tasks that are not finished."""
         ...

@@ -377,6 +377,21 @@ class PolicyStoreSuite:
         settle(policies, done=[again])
         assert policies.waiting("default", "one") == 0
 
+    def test_a_task_that_is_put_back_is_as_if_nobody_had_taken_it(self, policies: PolicyStore) -> None:
+        self.queue(policies, "one", "a")
+        for _ in range(3):
+            (task,) = self.claim(policies)
+            assert task.attempts == 0
+            policies.put_back([task], until_ms=NOON_MS)
+        (task,) = self.claim(policies)
+        policies.put_back([task], until_ms=NOON_MS + 5_000)
+        assert self.claim(policies, NOON_MS + 4_000) == []
+        (mine,) = self.claim(policies, NOON_MS + 5_000)
+        policies.put_back([task], until_ms=NOON_MS)  # by the one who has it no more
+        assert self.claim(policies, NOON_MS + 5_500) == []
+        settle(policies, done=[mine])
+        assert policies.waiting("default", "one") == 0
+
     def test_a_subject_that_changes_while_it_is_worked_on_is_worked_on_once_more(self, policies: PolicyStore) -> None:
         queued = [TaskKey("answers", "a")]
         settle(policies, mark("a", stage="sampled"), queued=queued)

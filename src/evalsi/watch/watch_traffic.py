@@ -122,6 +122,8 @@ class TaskLine:
     def __init__(self, tools: WatchTools) -> None:
         self._tools = tools
         self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._aside: dict[tuple[str, str], float] = {}
+        """Policies that cannot be used just now, each with the time from which it is looked at again."""
 
     @property
     def is_busy(self) -> bool:
@@ -138,10 +140,14 @@ class TaskLine:
                     )
         if len(self._busy) >= MOST_POLICIES_AT_ONCE:
             return 0
-        claimed = await asyncio.to_thread(self._claimed, list(self._busy))
+        now_s = self._tools.clock.monotonic_s()
+        self._aside = {key: until_s for key, until_s in self._aside.items() if until_s > now_s}
+        claimed = await asyncio.to_thread(self._claimed, [*self._busy, *self._aside])
         if not claimed:
             return 0
         key = claimed[0].project, claimed[0].key.policy
+        if self._tools.book.armed(*key) is None:
+            self._aside[key] = now_s + self._tools.lease_s
         self._busy[key] = asyncio.create_task(work_on_tasks(self._tools, claimed))
         return 1
 

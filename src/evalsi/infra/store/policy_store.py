@@ -107,6 +107,9 @@ CLAIM_TASK = """
     WHERE project_id = ? AND policy = ? AND subject = ?"""
 RENEW_TASK = """
     UPDATE policy_tasks SET due_ms = ? WHERE project_id = ? AND policy = ? AND subject = ? AND token = ?"""
+PUT_BACK_TASK = """
+    UPDATE policy_tasks SET due_ms = ?, attempts = ?, token = ''
+    WHERE project_id = ? AND policy = ? AND subject = ? AND token = ?"""
 END_TASK = "DELETE FROM policy_tasks WHERE project_id = ? AND policy = ? AND subject = ? AND token = ?"
 DROP_TASKS = "DELETE FROM policy_tasks WHERE project_id = ? AND policy = ?"
 FORGET_TASKS = "DELETE FROM policy_tasks WHERE project_id = ?"
@@ -278,6 +281,10 @@ class SqlPolicyStore:
     def renew_tasks(self, tasks: Sequence[PolicyTask], *, now_ms: int, lease_ms: int) -> None:
         rows = [(now_ms + lease_ms, task.project, *task.key, task.token) for task in tasks]
         self.database.write(lambda connection: connection.executemany(RENEW_TASK, rows))
+
+    def put_back(self, tasks: Sequence[PolicyTask], *, until_ms: int) -> None:
+        rows = [(until_ms, task.attempts, task.project, *task.key, task.token) for task in tasks]
+        self.database.write(lambda connection: connection.executemany(PUT_BACK_TASK, rows))
 
     def waiting(self, project: str, policy: str) -> int:
         return self.database.read(COUNT_TASKS, (project, policy))[0][0]
