@@ -291,6 +291,12 @@ class TraceStore(Protocol):
         """Removes up to `limit` traces whose last part came before that time; how many there were."""
         ...
 
+    def expire_feedback(self, project: str, *, before_ms: int, limit: int) -> int:
+        """Removes feedback that came before that time and is about no trace or session that is there; how much there was, about
+        `limit` at most.
+        """
+        ...
+
     def projects(self) -> Sequence[str]:
         """Those that have traces."""
         ...
