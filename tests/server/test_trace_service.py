@@ -325,7 +325,9 @@ def test_a_trace_of_any_size_is_given_in_pieces_that_every_client_takes(
 ) -> None:
     name = trace_id(1)
     for number in range(3):
-        span = Span(trace_id=name, span_id=f"{number + 1:016x}", name="ask", attributes={"input.value": "ab" * PIECE_BYTES})
+        span = Span(
+            trace_id=name, span_id=f"{number + 1:016x}", name="ask", attributes={"input.value": "ab" * PIECE_BYTES}
+        )
         complete(traces, a_part(1, piece=number, body=encode_otlp_protobuf([span])))
 
     async def pieces() -> list[bytes]:
