@@ -497,6 +497,27 @@ def test_a_store_in_trouble_and_workers_that_are_stopped_make_no_task_be_given_u
         assert (stats(traffic).traces_evaluated, stats(traffic).traces_promoted) == (1, 1)
 
 
+def test_what_work_that_is_stopped_had_used_counts_in_the_budget(tmp_path: Path) -> None:
+    judge = StandInJudge(delay_s=60.0)
+
+    async def work_and_stop(traffic: Traffic) -> None:
+        traffic.tools.book.refresh()
+        tasks = traffic.policies.claim_tasks(now_ms=traffic.tools.now_ms, limit=9, lease_ms=60_000)
+        working = asyncio.create_task(work_on_tasks(traffic.tools, tasks))
+        while not judge.asked:
+            await asyncio.sleep(0.01)
+        working.cancel()
+        await asyncio.wait([working])
+
+    with traffic_in(tmp_path, judged(judge)) as traffic:
+        traffic.apply(policy_of(stages=JUDGED))
+        traffic.arrive(spans_of(1))
+        complete(traffic)
+        asyncio.run(work_and_stop(traffic))
+        assert stats(traffic).tokens_today == 100
+        assert len(traffic.policies.claim_tasks(now_ms=traffic.tools.now_ms, limit=9, lease_ms=1)) == 1
+
+
 def test_a_budget_of_the_day_ends_asking_and_is_shown(tmp_path: Path) -> None:
     judge = StandInJudge()
     with traffic_in(tmp_path, judged(judge)) as traffic:

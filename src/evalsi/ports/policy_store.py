@@ -235,6 +235,10 @@ class PolicyStore(Protocol):
         """Gives claims that are still held back, as if nobody had taken them; they are due again at `until_ms`."""
         ...
 
+    def in_line(self, project: str, policy: str, subjects: Sequence[str]) -> frozenset[str]:
+        """Which of these subjects have a task that is not finished."""
+        ...
+
     def waiting(self, project: str, policy: str) -> int:
         """Tasks that are not finished."""
         ...

@@ -356,6 +356,7 @@ class PolicyStoreSuite:
         assert sorted(sorted(task.key.subject for task in tasks) for tasks in (first, second)) == [["a", "b"], ["c"]]
         assert self.claim(policies) == []
         assert policies.waiting("default", "one") == 2
+        assert policies.in_line("default", "one", ["a", "b", "c"]) == {"a", "b"}
 
     def test_policies_that_are_worked_on_are_left_alone(self, policies: PolicyStore) -> None:
         self.queue(policies, "one", *(str(number) for number in range(20)))

@@ -67,8 +67,10 @@ async def _work(tools: WatchTools, tasks: Sequence[PolicyTask]) -> None:
             subjects.append(subject)
     meter = DayMeter(tools, project, armed)
     await meter.begin()
-    verdicts = await run_cascade(armed.ready, subjects, meter.used_up)
-    await meter.tell()
+    try:
+        verdicts = await run_cascade(armed.ready, subjects, meter.used_up)
+    finally:
+        await meter.tell()  # also what was used by work that is stopped, and done again
     marks = [
         evaluated(_sampled(checked, subject), checked, subject, verdict)
         for subject, verdict in zip(subjects, verdicts, strict=True)

@@ -113,6 +113,7 @@ PUT_BACK_TASK = """
 END_TASK = "DELETE FROM policy_tasks WHERE project_id = ? AND policy = ? AND subject = ? AND token = ?"
 DROP_TASKS = "DELETE FROM policy_tasks WHERE project_id = ? AND policy = ?"
 FORGET_TASKS = "DELETE FROM policy_tasks WHERE project_id = ?"
+LIST_TASKS = "SELECT subject FROM policy_tasks WHERE project_id = ? AND policy = ?"
 COUNT_TASKS = "SELECT count(*) FROM policy_tasks WHERE project_id = ? AND policy = ?"
 
 ADD_SPENT = """
@@ -285,6 +286,13 @@ class SqlPolicyStore:
     def put_back(self, tasks: Sequence[PolicyTask], *, until_ms: int) -> None:
         rows = [(until_ms, task.attempts, task.project, *task.key, task.token) for task in tasks]
         self.database.write(lambda connection: connection.executemany(PUT_BACK_TASK, rows))
+
+    def in_line(self, project: str, policy: str, subjects: Sequence[str]) -> frozenset[str]:
+        found: set[str] = set()
+        for some in _pieces(subjects):
+            rows = self.database.read(f"{LIST_TASKS} AND subject IN ({_places(some)})", (project, policy, *some))
+            found.update(subject for (subject,) in rows)
+        return frozenset(found)
 
     def waiting(self, project: str, policy: str) -> int:
         return self.database.read(COUNT_TASKS, (project, policy))[0][0]
