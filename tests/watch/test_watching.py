@@ -29,7 +29,7 @@ from evalsi.watch.policy_book import ArmedPolicy
 from evalsi.watch.policy_stats import StatsAsked, policy_stats
 from evalsi.watch.reading_traces import delete_traces
 from evalsi.watch.watch_tools import WatchTools
-from evalsi.watch.watch_traffic import TaskLine, watch_traffic
+from evalsi.watch.watch_traffic import MOST_POLICIES_AT_ONCE, TaskLine, watch_traffic
 from evalsi.watch.work_on_tasks import MOST_ATTEMPTS, work_on_tasks
 from evalsi.wiring.judge_tokens import JudgeTokens
 from evalsi.wiring.run_order import RunWorkerOrder, opened_stores
@@ -418,6 +418,32 @@ def test_what_asks_a_judge_waits_in_line_and_is_scored_from_there(tmp_path: Path
         assert (told.usd_today, told.tokens_today) == (0.02, 200)
         assert results(traffic, 1) == {"toxicity": Outcome.SCORED}
         assert traffic.traces.summary("default", trace_id(1)).scores["toxicity"] == 0.25
+
+
+def test_judges_that_never_answer_one_project_hold_up_no_other(tmp_path: Path) -> None:
+    judge = StandInJudge(delay_s=3_600.0)
+
+    names = [f"policy-{number}" for number in range(MOST_POLICIES_AT_ONCE)]
+
+    async def go(traffic: Traffic) -> bool:
+        line = TaskLine(traffic.tools)
+        for _ in range(2 * MOST_POLICIES_AT_ONCE):
+            await line.step()
+        beside = [("default", name) for name in names]
+        left = traffic.policies.claim_tasks(now_ms=traffic.tools.now_ms, limit=9, lease_ms=1, beside=beside)
+        await line.close()
+        return not left
+
+    with traffic_in(tmp_path, judged(judge)) as traffic:
+        for name in names:
+            traffic.apply(policy_of(name=name, stages=JUDGED))
+        traffic.apply(policy_of(name="other", project="others", stages=JUDGED))
+        traffic.arrive(spans_of(1))
+        complete(traffic)
+        traffic.clock.turn(1)
+        traffic.arrive(spans_of(1), project="others")
+        complete(traffic)
+        assert asyncio.run(go(traffic))
 
 
 async def steps(line: TaskLine, count: int) -> list[int]:

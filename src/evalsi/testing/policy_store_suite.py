@@ -364,6 +364,8 @@ class PolicyStoreSuite:
         beside = [("default", "one")]
         assert [task.key for task in self.claim(policies, beside=beside)] == [("two", "c")]
         assert self.claim(policies, beside=[("default", "one"), ("default", "two")]) == []
+        many = [("default", f"other-{number}") for number in range(3_000)]
+        assert [task.key.policy for task in self.claim(policies, NOON_MS + 5_000, [*beside, *many])] == ["two"]
 
     def test_a_task_that_was_not_ended_is_due_again_unless_it_is_renewed(self, policies: PolicyStore) -> None:
         self.queue(policies, "one", "a")

@@ -261,7 +261,10 @@ class SqlPolicyStore:
         self, *, now_ms: int, limit: int, lease_ms: int, beside: Sequence[tuple[str, str]] = ()
     ) -> Sequence[PolicyTask]:
         token = secrets.token_hex(8)
-        statement = FIRST_TASK + " AND NOT (project_id = ? AND policy = ?)" * len(beside) + " ORDER BY due_ms LIMIT 1"
+        left_alone = (
+            f" AND (project_id, policy) NOT IN (VALUES {', '.join(['(?, ?)'] * len(beside))})" if beside else ""
+        )
+        statement = FIRST_TASK + left_alone + " ORDER BY due_ms LIMIT 1"
         asked = (now_ms, *(name for pair in beside for name in pair))
         if not self.database.read(statement, asked):
             return []
