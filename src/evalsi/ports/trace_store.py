@@ -284,7 +284,9 @@ class TraceStore(Protocol):
         ...
 
     def delete(self, project: str, choice: TraceFilter | Sequence[str]) -> int:
-        """Removes traces with everything about them; how many there were."""
+        """Removes traces with everything about them; how many there were. Of those that are named, what was said goes also where
+        they are not there.
+        """
         ...
 
     def expire(self, project: str, *, before_ms: int, limit: int) -> int:

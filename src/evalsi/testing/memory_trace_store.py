@@ -442,6 +442,11 @@ class MemoryTraceStore:
             else:
                 found = [self._traces[project, name] for name in choice if (project, name) in self._traces]
                 erased = ""
+                self._said = {
+                    place: said
+                    for place, said in self._said.items()
+                    if not (place[0] == project and said.trace_id in choice)
+                }
             self._remove(project, found)
             self._said = {
                 place: said

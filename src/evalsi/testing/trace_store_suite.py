@@ -865,6 +865,15 @@ class TraceStoreSuite:
         assert sorted(listed(traces)) == sorted(ids(0, 4, 5))
         assert traces.projects() == ["default", "other"]
 
+    def test_what_was_said_of_a_trace_that_is_named_goes_also_when_that_is_not_there(self, traces: TraceStore) -> None:
+        said = [Feedback(id=str(number), trace_id=trace_id(number), passed=True, time=NOON) for number in (1, 2)]
+        for project in ("default", "other"):
+            traces.add_feedback(project, said, now_ms=NOON_MS, reconsider=False)
+        assert traces.delete("default", ids(1)) == 0
+        assert not said_about(traces, "default", trace_id=trace_id(1))
+        assert len(said_about(traces, "default", trace_id=trace_id(2))) == 1
+        assert len(said_about(traces, "other", trace_id=trace_id(1))) == 1
+
     def test_feedback_that_came_long_ago_and_is_about_nothing_that_is_there_expires(self, traces: TraceStore) -> None:
         append(traces, a_part(1, session_id="s"), now_ms=NOON_MS)
         (due,) = claim_all(traces)
