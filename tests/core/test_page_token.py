@@ -30,3 +30,11 @@ def test_a_token_leads_through_its_own_query_alone() -> None:
     token = write_page_token({"name": "a"}, (1, "x"))
     with pytest.raises(UsageError, match="another query"):
         read_page_token(token, {"name": "b"}, tuple[int, str])
+
+
+@pytest.mark.parametrize("number", [2**63, 2**64 - 1])
+def test_a_number_that_no_database_takes_is_refused(number: int) -> None:
+    for position, kind in ((number, int), ((number, "x"), tuple[int, str]), (("x", (number,)), tuple[str, tuple[int]])):
+        with pytest.raises(UsageError, match="no page token"):
+            read_page_token(write_page_token("q", position), "q", kind)
+    assert read_page_token(write_page_token("q", 2**63 - 1), "q", int) == 2**63 - 1

@@ -23,6 +23,7 @@ from evalsi.ports.trace_store import TracePart, TraceStore, Waiting
 from evalsi.schema import (
     CountTracesRequest,
     DeleteTracesRequest,
+    ExportTraceRequest,
     Feedback,
     GetSessionRequest,
     GetTraceRequest,
@@ -33,10 +34,11 @@ from evalsi.schema import (
     TraceFilter,
     WatchTracesRequest,
 )
-from evalsi.server.services.trace_service import TraceService
+from evalsi.server.services.trace_service import PIECE_BYTES, TraceService
 from evalsi.testing.failure_store_suite import a_failure, an_event
 from evalsi.testing.trace_store_suite import NOON, NOON_MS, a_part, complete, found_by, ids, trace_id
-from evalsi.traces import decode_otlp_protobuf, default_tracing
+from evalsi.traces import Span, decode_otlp_protobuf, default_tracing
+from evalsi.traces.otlp_writing import encode_otlp_protobuf
 from tests.case_files import CASES, case
 from tests.server.running_server import RunningServer, running_server
 from tests.traces.otlp_encoding import encode_request
@@ -316,3 +318,21 @@ def test_a_server_takes_feedback_once(server: RunningServer) -> None:
         assert (status, int(listed.get("total", 0))) == (200, "traces" in path)
         assert [each["traceId"] for each in listed.get("feedback", [])] == [name] * ("traces" in path)
     assert server.post("/v1alpha1/feedback", {"feedback": [{"passed": True}]})[0] == 400
+
+
+def test_a_trace_of_any_size_is_given_in_pieces_that_every_client_takes(
+    service: TraceService, traces: TraceStore
+) -> None:
+    name = trace_id(1)
+    for number in range(3):
+        span = Span(
+            trace_id=name, span_id=f"{number + 1:016x}", name="ask", attributes={"input.value": "ab" * PIECE_BYTES}
+        )
+        complete(traces, a_part(1, piece=number, body=encode_otlp_protobuf([span])))
+
+    async def pieces() -> list[bytes]:
+        return [each.chunk async for each in service.export_trace(ExportTraceRequest(trace_id=name), CALLER)]
+
+    found = asyncio.run(pieces())
+    assert max(map(len, found)) <= PIECE_BYTES
+    assert len(decode_otlp_protobuf(b"".join(found)).spans) == 3

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from evalsi.evaluators.api import EvalContext
+from evalsi.infra.promoted_files import PromotedFiles
 from evalsi.infra.store.open_stores import open_failure_store
 from evalsi.ports.failure_store import FailureQuery
 from evalsi.ports.policy_store import SESSION_PREFIX, Stage
-from evalsi.schema import DeleteTracesRequest
+from evalsi.schema import DeleteTracesRequest, Feedback
 from evalsi.settings import Settings
 from evalsi.traces import Span, default_tracing
 from evalsi.watch.backfill_policy import backfill_policy
@@ -24,7 +25,7 @@ from evalsi.watch.policy_book import ArmedPolicy
 from evalsi.watch.reading_traces import delete_traces
 from evalsi.watch.work_on_tasks import work_on_tasks
 from evalsi.wiring.trace_libraries import trace_library
-from tests.watch.live_traffic import Traffic, arm, policy_of, spans_of, trace_id, traffic_in
+from tests.watch.live_traffic import NOON, Traffic, arm, policy_of, spans_of, trace_id, traffic_in
 
 SECRET = "zwetschgenknödel"
 QUICK = [{"evaluators": [{"ref": "pii-leak"}]}]
@@ -82,6 +83,23 @@ def test_a_session_that_is_left_without_a_trace_is_forgotten_with_it(traffic: Tr
     assert set(traffic.policies.marked("default", "talks", names)) == {names[1]}
     assert waiting_for_sinks(traffic) == 1
     assert traffic.traces.session_results("default", "s1") == []
+
+
+def test_copies_of_a_trace_that_expired_and_what_is_said_of_it_later_go_when_it_is_named(traffic: Traffic) -> None:
+    traffic.apply(policy_of(stages=QUICK, promote={"dataset": "cases"}))
+    traffic.arrive(of_ann(1), spans_of(2))
+    complete(traffic)
+    assert traffic.traces.expire("default", before_ms=traffic.tools.now_ms + 1, limit=9) == 2
+    said = [Feedback(id="late", trace_id=trace_id(1), comment=SECRET, time=NOON)]
+    traffic.traces.add_feedback("default", said, now_ms=traffic.tools.now_ms, reconsider=False)
+    assert SECRET in promoted(traffic)
+    with closing(open_failure_store(str(traffic.folder / "evalsi.db"))) as failures:
+        request = DeleteTracesRequest(trace_ids=[trace_id(1)])
+        forget_cases = PromotedFiles(traffic.folder / "datasets").forget
+        delete_traces(traffic.traces, failures, "default", request, traffic.policies.forget, forget_cases)
+    assert SECRET not in promoted(traffic)
+    assert trace_id(2) in promoted(traffic)
+    assert traffic.traces.feedback("default", trace_id=trace_id(1), size=9).total == 0
 
 
 def test_a_session_that_has_another_trace_is_kept(traffic: Traffic) -> None:

@@ -2,9 +2,10 @@
 
 import threading
 
+from evalsi.schema import Feedback
 from evalsi.settings.server import TraceSettings
 from evalsi.testing.memory_trace_store import MemoryTraceStore
-from evalsi.testing.trace_store_suite import EVERYTHING, NOON_MS, WAITING, a_part
+from evalsi.testing.trace_store_suite import EVERYTHING, NOON_MS, WAITING, a_part, trace_id
 from evalsi.wiring.trace_serving import expire_traces
 
 DAY_S = 86_400.0
@@ -29,6 +30,19 @@ def test_what_is_old_goes_and_what_is_newer_stays() -> None:
 def test_a_project_may_have_a_time_of_its_own_and_all_may_stay_for_ever() -> None:
     assert left_after(TraceSettings(project_retention={"b": DAY_S}), 1.5) == {"a": 4, "b": 1}
     assert left_after(TraceSettings(retention=None, project_retention={"b": DAY_S}), 100) == {"a": 4, "b": 0}
+
+
+def test_feedback_that_came_after_its_trace_had_gone_goes_as_old_as_a_trace() -> None:
+    store = MemoryTraceStore()
+    store.append("a", [a_part(1)], now_ms=NOON_MS, waiting=WAITING)
+    said = [Feedback(id="f", trace_id=trace_id(2), passed=True)]
+    store.add_feedback("a", said, now_ms=NOON_MS, reconsider=False)
+
+    def left(days: float) -> int:
+        expire_traces(store, TraceSettings(), NOON_MS + round(days * DAY_S * 1000), threading.Event())
+        return store.feedback("a", trace_id=trace_id(2), size=9).total
+
+    assert (left(6.9), left(7.1)) == (1, 0)
 
 
 def test_an_expiry_that_is_told_to_stop_stops() -> None:

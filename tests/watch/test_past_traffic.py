@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from evalsi.ports.policy_store import PolicyMark, Settlement
 from evalsi.schema import CompareTrafficResponse, TestPolicyResponse, TrafficSlice
 from evalsi.watch.backfill_policy import backfill_policy
 from evalsi.watch.compare_traffic import compare_traffic
@@ -103,6 +104,25 @@ def test_the_past_is_put_in_line_once_and_counts_for_its_own_time(traffic: Traff
     assert backfilled(traffic, stages=STAGES) == 0
     starts = {each.key.start_ms for each in traffic.policies.buckets("default", "answers", since_ms=0, until_ms=2**41)}
     assert len(starts) == 2
+
+
+def test_what_a_budget_left_out_is_put_in_line_again(traffic: Traffic) -> None:
+    arrived(traffic, *(spans_of(number) for number in range(1, 4)))
+    assert backfilled(traffic, stages=STAGES) == 3
+    tasks = traffic.policies.claim_tasks(now_ms=traffic.tools.now_ms + 120_000, limit=2, lease_ms=60_000)
+    left_out = [
+        PolicyMark(policy="answers", subject=task.key.subject, at_ms=0, revision=1, stage="sampled", over_budget=True)
+        for task in tasks
+    ]
+    settlement = Settlement(project="default", marks=left_out, done=tasks)
+    traffic.policies.settle(settlement, traffic.tools.book.folding("default"), now_ms=traffic.tools.now_ms)
+    counted = traffic.policies.counts("default", "answers")
+    assert (counted["sampled"], counted["over_budget"], traffic.policies.waiting("default", "answers")) == (3, 2, 1)
+    assert backfilled(traffic, stages=STAGES) == 2
+    assert backfilled(traffic, stages=STAGES) == 0
+    work(traffic)
+    counted = traffic.policies.counts("default", "answers")
+    assert (counted["sampled"], counted["over_budget"], counted["evaluated"]) == (3, 0, 3)
 
 
 def test_what_live_evaluation_has_done_is_not_done_again(traffic: Traffic) -> None:

@@ -8,6 +8,7 @@ import pytest
 from evalsi.core.errors import InvalidSpecError, NotFoundError
 from evalsi.schema import PolicyScope
 from evalsi.schema.json_codec import to_jsonable
+from evalsi.watch.policy import checked_policy
 from evalsi.watch.read_policy import read_policy
 from tests.watch.live_traffic import policy_of
 
@@ -141,6 +142,23 @@ def test_a_condition_over_scores_knows_its_metrics(change: str, told: str) -> No
 def test_what_makes_no_sense_is_said(said: dict[str, object], told: str) -> None:
     policy = {"name": "answers", "stages": [{"evaluators": ["length", "pii-leak"]}], **said}
     assert told in "\n".join(mistakes_in(json.dumps(policy)))
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"sampling": {"rate": 0.1, "always": ["error"] * 51}}, "sampling.always names 51 rules, where 50 may be"),
+        ({"stages": [{"evaluators": [{"ref": "length"}]}] * 21}, "stages names 21 stages, where 20 may be"),
+        ({"stages": [{"evaluators": [{"ref": "length"}] * 101}]}, "stages names 101 evaluators, where 100 may be"),
+        ({"alerts": [{"metric": "length", "above": 1}] * 101}, "alerts names 101 alerts, where 100 may be"),
+        ({"sinks": ["a"] * 21}, "sinks names 21 sinks, where 20 may be"),
+        ({"view": {"patterns": ["a"] * 51}}, "view.patterns names 51 patterns, where 50 may be"),
+    ],
+)
+def test_a_policy_asks_no_more_of_each_trace_than_all_projects_can_bear(said: dict[str, object], told: str) -> None:
+    with pytest.raises(InvalidSpecError) as caught:
+        checked_policy(policy_of(**{"stages": [{"evaluators": [{"ref": "length"}]}], **said}))
+    assert told in str(caught.value)
 
 
 def test_a_policy_that_a_server_gives_can_be_applied_as_a_file() -> None:

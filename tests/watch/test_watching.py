@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from evalsi.core.clock import SystemClock
-from evalsi.core.errors import QuotaError
+from evalsi.core.errors import QuotaError, StoreError, UsageError
 from evalsi.evaluators.api import EvalContext
 from evalsi.infra.promoted_files import PromotedFiles
 from evalsi.infra.store.open_stores import open_failure_store
@@ -28,8 +28,9 @@ from evalsi.watch.policy import CheckedPolicy, checked_policy
 from evalsi.watch.policy_book import ArmedPolicy
 from evalsi.watch.policy_stats import StatsAsked, policy_stats
 from evalsi.watch.reading_traces import delete_traces
-from evalsi.watch.watch_traffic import TaskLine, watch_traffic
-from evalsi.watch.work_on_tasks import work_on_tasks
+from evalsi.watch.watch_tools import WatchTools
+from evalsi.watch.watch_traffic import MOST_POLICIES_AT_ONCE, TaskLine, watch_traffic
+from evalsi.watch.work_on_tasks import MOST_ATTEMPTS, work_on_tasks
 from evalsi.wiring.judge_tokens import JudgeTokens
 from evalsi.wiring.run_order import RunWorkerOrder, opened_stores
 from tests.watch.live_traffic import Traffic, arm, policy_of, spans_of, trace_id, traffic_in
@@ -451,6 +452,130 @@ def test_what_asks_a_judge_waits_in_line_and_is_scored_from_there(tmp_path: Path
         assert (told.usd_today, told.tokens_today) == (0.02, 200)
         assert results(traffic, 1) == {"toxicity": Outcome.SCORED}
         assert traffic.traces.summary("default", trace_id(1)).scores["toxicity"] == 0.25
+
+
+def test_judges_that_never_answer_one_project_hold_up_no_other(tmp_path: Path) -> None:
+    judge = StandInJudge(delay_s=3_600.0)
+
+    names = [f"policy-{number}" for number in range(MOST_POLICIES_AT_ONCE)]
+
+    async def go(traffic: Traffic) -> bool:
+        line = TaskLine(traffic.tools)
+        for _ in range(2 * MOST_POLICIES_AT_ONCE):
+            await line.step()
+        beside = [("default", name) for name in names]
+        left = traffic.policies.claim_tasks(now_ms=traffic.tools.now_ms, limit=9, lease_ms=1, beside=beside)
+        await line.close()
+        return not left
+
+    with traffic_in(tmp_path, judged(judge)) as traffic:
+        for name in names:
+            traffic.apply(policy_of(name=name, stages=JUDGED))
+        traffic.apply(policy_of(name="other", project="others", stages=JUDGED))
+        traffic.arrive(spans_of(1))
+        complete(traffic)
+        traffic.clock.turn(1)
+        traffic.arrive(spans_of(1), project="others")
+        complete(traffic)
+        assert asyncio.run(go(traffic))
+
+
+async def steps(line: TaskLine, count: int) -> list[int]:
+    """What the line has found to do, each time it was asked."""
+    found: list[int] = []
+    for _ in range(count):
+        found.append(await line.step())
+        await asyncio.sleep(0.2)
+    await line.close()
+    return found
+
+
+def test_what_waits_for_a_policy_that_cannot_be_used_just_now_waits_as_long_as_that_lasts(tmp_path: Path) -> None:
+    judge = StandInJudge()
+    missing = [True]
+
+    def arming(checked: CheckedPolicy) -> ArmedPolicy:
+        if missing[0]:
+            raise UsageError("its judge has no key")
+        return judged(judge)(checked)
+
+    with traffic_in(tmp_path, arming) as traffic:
+        traffic.apply(policy_of(stages=JUDGED))
+        traffic.arrive(spans_of(1), spans_of(2))
+        complete(traffic)
+        for _ in range(MOST_ATTEMPTS + 2):
+            work(traffic)
+            traffic.clock.turn(60)
+        assert stats(traffic).traces_waiting == 2
+        assert asyncio.run(steps(TaskLine(traffic.tools), 3)) == [1, 0, 0]
+        traffic.clock.turn(60)
+        missing[0] = False
+        traffic.apply(policy_of(stages=JUDGED, window=60.0))
+        work(traffic)
+        assert (judge.asked, stats(traffic).traces_evaluated, stats(traffic).traces_waiting) == (2, 2, 0)
+
+
+def test_what_waits_for_a_policy_whose_evaluator_is_gone_is_there_when_it_is_back(tmp_path: Path) -> None:
+    judge = StandInJudge()
+    with traffic_in(tmp_path, judged(judge)) as traffic:
+        traffic.apply(policy_of(stages=JUDGED))
+        traffic.arrive(spans_of(1))
+        complete(traffic)
+        traffic.policies.apply(policy_of(stages=[{"evaluators": [{"ref": "no-more-installed"}]}]), now_ms=0)
+        work(traffic)
+        assert traffic.policies.waiting("default", "answers") == 1
+        traffic.clock.turn(60)
+        traffic.apply(policy_of(stages=JUDGED))
+        work(traffic)
+        assert (judge.asked, stats(traffic).traces_evaluated) == (1, 1)
+
+
+def test_a_store_in_trouble_and_workers_that_are_stopped_make_no_task_be_given_up(tmp_path: Path) -> None:
+    judge = StandInJudge()
+    with traffic_in(tmp_path, judged(judge)) as traffic:
+        traffic.apply(policy_of(stages=JUDGED, promote={"dataset": "bad"}))
+        traffic.arrive(spans_of(1))
+        complete(traffic)
+
+        def in_trouble(*_: Any) -> int:
+            raise StoreError("the disk is full")
+
+        async def work_and_stop(tools: WatchTools, *, stop: bool) -> None:
+            tools.book.refresh()
+            tasks = tools.policies.claim_tasks(now_ms=tools.now_ms, limit=9, lease_ms=tools.lease_ms)
+            assert [task.attempts for task in tasks] == [0]
+            working = asyncio.create_task(work_on_tasks(tools, tasks))
+            if stop:
+                await asyncio.sleep(0)
+                working.cancel()
+            await asyncio.wait([working])
+
+        for number in range(2 * MOST_ATTEMPTS):
+            asyncio.run(work_and_stop(replace(traffic.tools, promote=in_trouble), stop=bool(number % 2)))
+            traffic.clock.turn(60)
+        work(traffic)
+        assert (stats(traffic).traces_evaluated, stats(traffic).traces_promoted) == (1, 1)
+
+
+def test_what_work_that_is_stopped_had_used_counts_in_the_budget(tmp_path: Path) -> None:
+    judge = StandInJudge(delay_s=60.0)
+
+    async def work_and_stop(traffic: Traffic) -> None:
+        traffic.tools.book.refresh()
+        tasks = traffic.policies.claim_tasks(now_ms=traffic.tools.now_ms, limit=9, lease_ms=60_000)
+        working = asyncio.create_task(work_on_tasks(traffic.tools, tasks))
+        while not judge.asked:
+            await asyncio.sleep(0.01)
+        working.cancel()
+        await asyncio.wait([working])
+
+    with traffic_in(tmp_path, judged(judge)) as traffic:
+        traffic.apply(policy_of(stages=JUDGED))
+        traffic.arrive(spans_of(1))
+        complete(traffic)
+        asyncio.run(work_and_stop(traffic))
+        assert stats(traffic).tokens_today == 100
+        assert len(traffic.policies.claim_tasks(now_ms=traffic.tools.now_ms, limit=9, lease_ms=1)) == 1
 
 
 def test_a_budget_of_the_day_ends_asking_and_is_shown(tmp_path: Path) -> None:

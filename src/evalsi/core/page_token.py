@@ -6,7 +6,8 @@ repeat nor hide others. It also holds a digest of the query, so that a token is 
 
 import base64
 import binascii
-from typing import TypeVar
+from collections.abc import Sequence
+from typing import TypeVar, cast
 
 import msgspec
 
@@ -16,6 +17,7 @@ from evalsi.core.errors import UsageError
 T = TypeVar("T")
 
 _DIGEST_LETTERS = 12
+_INT64 = 1 << 63
 
 
 def write_page_token(query: object, position: object) -> str:
@@ -37,9 +39,18 @@ def read_page_token(token: str, query: object, kind: type[T]) -> T | None:
         position = msgspec.msgpack.decode(packed, type=kind)
     except (binascii.Error, ValueError, msgspec.MsgspecError) as error:
         raise UsageError("this is no page token", hint="hand back next_page_token as it was given") from error
+    if not _is_storable(position):
+        raise UsageError("this is no page token", hint="hand back next_page_token as it was given")
     if mark != _mark(query):
         raise UsageError("this page token belongs to another query", hint="begin again without a page token")
     return position
+
+
+def _is_storable(position: object) -> bool:
+    """Whether a database can be asked for it: no number is beyond 64 bits."""
+    if isinstance(position, Sequence) and not isinstance(position, str):
+        return all(_is_storable(each) for each in cast("Sequence[object]", position))
+    return not isinstance(position, int) or -_INT64 <= position < _INT64
 
 
 def _mark(query: object) -> str:

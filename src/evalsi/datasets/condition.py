@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import msgspec
 
+from evalsi.core.condition_growth import growth_in
 from evalsi.core.errors import InvalidSpecError, UnknownNameError, UsageError
 from evalsi.datasets.rows import Part, Row
 from evalsi.schema import Content, Record
@@ -28,7 +29,8 @@ class Condition:
     """A compiled condition.
 
     Raises:
-        InvalidSpecError: it cannot be parsed, with `where:line:column`, or gives no true or false.
+        InvalidSpecError: it cannot be parsed, with `where:line:column`, gives no true or false, or may build far more than it
+            reads.
         UnknownNameError: it reads a variable that there is not.
     """
 
@@ -49,6 +51,12 @@ class Condition:
         if kind.name() not in ("BOOL", "DYN"):
             raise InvalidSpecError(
                 f"the condition {expression!r} gives {kind.name()}, not true or false", where="where:1:1"
+            )
+        if (growth := growth_in(expression)) is not None:
+            before = expression[: growth.at]
+            line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+            raise InvalidSpecError(
+                f"the condition cannot be used: {growth.message}", where=f"where:{line}:{column}", hint=growth.hint
             )
 
     def matches(self, record: Record, row: Row, part: Part, place: int) -> bool:

@@ -231,6 +231,14 @@ class PolicyStore(Protocol):
         """Keeps claims that are still held for another `lease_ms`."""
         ...
 
+    def put_back(self, tasks: Sequence[PolicyTask], *, until_ms: int) -> None:
+        """Gives claims that are still held back, as if nobody had taken them; they are due again at `until_ms`."""
+        ...
+
+    def in_line(self, project: str, policy: str, subjects: Sequence[str]) -> frozenset[str]:
+        """Which of these subjects have a task that is not finished."""
+        ...
+
     def waiting(self, project: str, policy: str) -> int:
         """Tasks that are not finished."""
         ...

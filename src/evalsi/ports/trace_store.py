@@ -284,11 +284,19 @@ class TraceStore(Protocol):
         ...
 
     def delete(self, project: str, choice: TraceFilter | Sequence[str]) -> int:
-        """Removes traces with everything about them; how many there were."""
+        """Removes traces with everything about them; how many there were. Of those that are named, what was said goes also where
+        they are not there.
+        """
         ...
 
     def expire(self, project: str, *, before_ms: int, limit: int) -> int:
         """Removes up to `limit` traces whose last part came before that time; how many there were."""
+        ...
+
+    def expire_feedback(self, project: str, *, before_ms: int, limit: int) -> int:
+        """Removes feedback that came before that time and is about no trace or session that is there; how much there was, about
+        `limit` at most.
+        """
         ...
 
     def projects(self) -> Sequence[str]:

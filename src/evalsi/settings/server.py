@@ -553,7 +553,7 @@ class TraceSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Most processes that complete traces and evaluate them by policies; 0 for one for each processor, at most 2. One is
     always there, and further ones while it does not keep up."""
     retention: Duration | None = 168 * 3600.0
-    """How long traces are kept after their last span came; null for ever."""
+    """How long traces are kept after their last span came, and feedback about none that is there after it came; null for ever."""
     project_retention: dict[str, Duration] = {}
     """The same for projects by name, in place of it."""
     redaction: RedactionSettings = RedactionSettings()

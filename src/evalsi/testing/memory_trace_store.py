@@ -77,6 +77,7 @@ class MemoryTraceStore:
         self._traces: dict[tuple[str, str], _Trace] = {}
         self._sessions: dict[tuple[str, str], _Session] = {}
         self._said: dict[tuple[str, str], Feedback] = {}
+        self._said_ms: dict[tuple[str, str], int] = {}
         self._mark = 0
 
     def append(self, project: str, parts: Sequence[TracePart], *, now_ms: int, waiting: Waiting) -> Appended:
@@ -389,6 +390,7 @@ class MemoryTraceStore:
         with self._lock:
             for said in feedback:
                 self._said[project, said.id] = said
+                self._said_ms[project, said.id] = now_ms
                 about = [
                     trace for trace in self._traces.values() if _is_about(said, trace) and trace.project == project
                 ]
@@ -440,6 +442,11 @@ class MemoryTraceStore:
             else:
                 found = [self._traces[project, name] for name in choice if (project, name) in self._traces]
                 erased = ""
+                self._said = {
+                    place: said
+                    for place, said in self._said.items()
+                    if not (place[0] == project and said.trace_id in choice)
+                }
             self._remove(project, found)
             self._said = {
                 place: said
@@ -468,6 +475,21 @@ class MemoryTraceStore:
             ][:limit]
             self._remove(project, found)
             return len(found)
+
+    def expire_feedback(self, project: str, *, before_ms: int, limit: int) -> int:
+        with self._lock:
+            traces = [trace for trace in self._traces.values() if trace.project == project]
+            gone = [
+                place
+                for place, said in self._said.items()
+                if place[0] == project
+                and self._said_ms[place] < before_ms
+                and not any(_is_about(said, trace) for trace in traces)
+                and (project, said.session_id) not in self._sessions
+            ][:limit]
+            for place in gone:
+                del self._said[place]
+            return len(gone)
 
     def projects(self) -> Sequence[str]:
         with self._lock:

@@ -356,6 +356,7 @@ class PolicyStoreSuite:
         assert sorted(sorted(task.key.subject for task in tasks) for tasks in (first, second)) == [["a", "b"], ["c"]]
         assert self.claim(policies) == []
         assert policies.waiting("default", "one") == 2
+        assert policies.in_line("default", "one", ["a", "b", "c"]) == {"a", "b"}
 
     def test_policies_that_are_worked_on_are_left_alone(self, policies: PolicyStore) -> None:
         self.queue(policies, "one", *(str(number) for number in range(20)))
@@ -363,6 +364,8 @@ class PolicyStoreSuite:
         beside = [("default", "one")]
         assert [task.key for task in self.claim(policies, beside=beside)] == [("two", "c")]
         assert self.claim(policies, beside=[("default", "one"), ("default", "two")]) == []
+        many = [("default", f"other-{number}") for number in range(3_000)]
+        assert [task.key.policy for task in self.claim(policies, NOON_MS + 5_000, [*beside, *many])] == ["two"]
 
     def test_a_task_that_was_not_ended_is_due_again_unless_it_is_renewed(self, policies: PolicyStore) -> None:
         self.queue(policies, "one", "a")
@@ -375,6 +378,21 @@ class PolicyStoreSuite:
         settle(policies, done=tasks)
         assert policies.waiting("default", "one") == 1
         settle(policies, done=[again])
+        assert policies.waiting("default", "one") == 0
+
+    def test_a_task_that_is_put_back_is_as_if_nobody_had_taken_it(self, policies: PolicyStore) -> None:
+        self.queue(policies, "one", "a")
+        for _ in range(3):
+            (task,) = self.claim(policies)
+            assert task.attempts == 0
+            policies.put_back([task], until_ms=NOON_MS)
+        (task,) = self.claim(policies)
+        policies.put_back([task], until_ms=NOON_MS + 5_000)
+        assert self.claim(policies, NOON_MS + 4_000) == []
+        (mine,) = self.claim(policies, NOON_MS + 5_000)
+        policies.put_back([task], until_ms=NOON_MS)  # by the one who has it no more
+        assert self.claim(policies, NOON_MS + 5_500) == []
+        settle(policies, done=[mine])
         assert policies.waiting("default", "one") == 0
 
     def test_a_subject_that_changes_while_it_is_worked_on_is_worked_on_once_more(self, policies: PolicyStore) -> None:

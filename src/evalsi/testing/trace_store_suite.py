@@ -881,6 +881,43 @@ class TraceStoreSuite:
         assert sorted(listed(traces)) == sorted(ids(0, 4, 5))
         assert traces.projects() == ["default", "other"]
 
+    def test_what_was_said_of_a_trace_that_is_named_goes_also_when_that_is_not_there(self, traces: TraceStore) -> None:
+        said = [Feedback(id=str(number), trace_id=trace_id(number), passed=True, time=NOON) for number in (1, 2)]
+        for project in ("default", "other"):
+            traces.add_feedback(project, said, now_ms=NOON_MS, reconsider=False)
+        assert traces.delete("default", ids(1)) == 0
+        assert not said_about(traces, "default", trace_id=trace_id(1))
+        assert len(said_about(traces, "default", trace_id=trace_id(2))) == 1
+        assert len(said_about(traces, "other", trace_id=trace_id(1))) == 1
+
+    def test_feedback_that_came_long_ago_and_is_about_nothing_that_is_there_expires(self, traces: TraceStore) -> None:
+        append(traces, a_part(1, session_id="s"), now_ms=NOON_MS)
+        (due,) = claim_all(traces)
+        traces.complete([completed(due, keys=["ours"])], now_ms=NOON_MS)
+        about: list[dict[str, Any]] = [
+            *(
+                {"trace_id": trace_id(1)},
+                {"key": "ours"},
+                {"session_id": "s"},
+                {"trace_id": trace_id(2), "key": "ours"},
+            ),
+            *({"trace_id": trace_id(2)}, {"key": "theirs"}, {"session_id": "gone"}),
+        ]
+        said = [Feedback(id=str(place), passed=True, time=NOON, **each) for place, each in enumerate(about)]
+        traces.add_feedback("default", said, now_ms=NOON_MS, reconsider=False)
+        # It counts from when it came, whatever its sender says of when it was.
+        late = [Feedback(id="late", passed=True, time=NOON - timedelta(days=99), key="theirs")]
+        traces.add_feedback("default", late, now_ms=NOON_MS + 1000, reconsider=False)
+        assert traces.expire_feedback("default", before_ms=NOON_MS, limit=9) == 0
+        assert traces.expire_feedback("other", before_ms=NOON_MS + 1, limit=9) == 0
+        assert traces.expire_feedback("default", before_ms=NOON_MS + 1, limit=9) == 3
+        assert traces.expire_feedback("default", before_ms=NOON_MS + 1, limit=9) == 0
+        append(traces, a_part(2, session_id="gone"))
+        assert {each.id for each in said_about(traces, "default", trace_id=trace_id(1))} == {"0", "1", "3"}
+        assert [each.id for each in said_about(traces, "default", session_id="s")] == ["2"]
+        assert not said_about(traces, "default", session_id="gone")
+        assert traces.expire_feedback("default", before_ms=NOON_MS + 1001, limit=9) == 1
+
     def test_an_export_gives_every_trace_of_the_choice_with_its_bodies(self, traces: TraceStore) -> None:
         for number in range(5):
             append(traces, a_part(number, begun_s=number), a_part(number, piece=1, begun_s=number))

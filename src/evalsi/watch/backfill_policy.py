@@ -35,8 +35,11 @@ def backfill_policy(
     waiting: list[PolicyMark] = []
 
     def put() -> int:
-        known = policies.marked(project, name, [mark.subject for mark in waiting])
-        fresh = [mark for mark in waiting if known.get(mark.subject) not in ("sampled", "evaluated")]
+        subjects = [mark.subject for mark in waiting]
+        # Who is drawn and not in line any more was left out by a budget, or given up.
+        in_line = policies.in_line(project, name, subjects)
+        known = policies.marked(project, name, subjects)
+        fresh = [mark for mark in waiting if known.get(mark.subject) != "evaluated" and mark.subject not in in_line]
         taken = [mark for mark in fresh if mark.stage == "sampled"]
         policies.settle(
             Settlement(project=project, marks=fresh, queued=[TaskKey(name, mark.subject) for mark in taken]),

@@ -2,7 +2,7 @@
 
 Its own module because both are written by people, checked when a policy is applied, and asked for every trace. What
 always holds: every name and its type are known when the condition is checked; whole numbers may be compared with
-fractions; a condition that has no answer for a trace (a missing attribute) is not met, and says so.
+fractions; a condition that has no answer for a trace (a missing attribute) is not met, and says so; none fills the memory.
 """
 
 import importlib
@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from evalsi.core.condition_growth import growth_in
 from evalsi.core.errors import UsageError, suggestion
 
 MOST_CHARACTERS = 4_000
@@ -82,6 +83,8 @@ class Condition:
         self.asked = [match[2] for match in _SCORE.finditer(text)]
         fractions = {name for name, kind in variables.items() if kind == "fraction"}
         self._compile(self._with_fractions(text, fractions), variables)
+        if not self.problems and (growth := growth_in(text)) is not None:
+            self.problems.append(Problem(*_place_of(text, growth.at), growth.message, growth.hint))
         if not self.problems and metrics is not None:
             self._check_metrics(metrics)
 
@@ -157,10 +160,15 @@ class Condition:
     def _check_metrics(self, metrics: Sequence[str]) -> None:
         for match in _SCORE.finditer(self.text):
             if match[2] not in metrics:
-                before = self.text[: match.start(2)]
-                line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+                line, column = _place_of(self.text, match.start(2))
                 near = suggestion(match[2], metrics) or (f"known: {', '.join(metrics)}" if metrics else None)
                 self.problems.append(Problem(line, column, f"there is no metric {match[2]!r} here", near))
+
+
+def _place_of(text: str, at: int) -> tuple[int, int]:
+    """Line and column of a character, both from 1."""
+    before = text[:at]
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
 def _reworded(problem: str, variables: Mapping[str, str]) -> tuple[str, str | None]:

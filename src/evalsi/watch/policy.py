@@ -30,6 +30,8 @@ DEFAULT_WINDOW_S = 3600.0
 DEFAULT_MIN_SAMPLES = 20
 DEFAULT_FALSE_ALARM_RATE = 0.01
 FORMS = ("json", "slack", "pagerduty")
+MOST_RULES, MOST_STAGES, MOST_EVALUATORS, MOST_ALERTS, MOST_SINKS, MOST_PATTERNS = 50, 20, 100, 100, 20, 50
+"""Of one policy: every trace of a project is asked by all of it, in a process that all projects share."""
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
 _DATASET = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}\Z")
 _SCOPES = {
@@ -166,6 +168,8 @@ def check_policy(
             f"{spot} must be lower-case letters, digits and dashes, at most 63, not {policy.name!r}",
             hint="write for example name: answers",
         )
+    if not _is_bounded(part, policy):
+        return None  # what is too much is not looked at
     selector = _condition(part, "selector", policy.selector, dict(TRACE_VARIABLES), None)
     _check_sampling(part, policy)
     scope = policy.scope if policy.scope is not PolicyScope.UNSPECIFIED else PolicyScope.TRACE
@@ -198,6 +202,22 @@ def check_policy(
         view=view,
         promote=promote,
     )
+
+
+def _is_bounded(part: Part, policy: OnlineEvalPolicy) -> bool:
+    rules = len(policy.sampling.always) if policy.sampling is not None else 0
+    counts = (
+        ("sampling.always", "rules", rules, MOST_RULES),
+        ("stages", "stages", len(policy.stages), MOST_STAGES),
+        ("stages", "evaluators", sum(len(stage.evaluators) for stage in policy.stages), MOST_EVALUATORS),
+        ("alerts", "alerts", len(policy.alerts), MOST_ALERTS),
+        ("sinks", "sinks", len(policy.sinks), MOST_SINKS),
+        ("view.patterns", "patterns", len(policy.view.patterns) if policy.view is not None else 0, MOST_PATTERNS),
+    )
+    beyond = [each for each in counts if each[2] > each[3]]
+    for name, what, count, most in beyond:
+        part.say(name, f"names {count:,} {what}, where {most} may be", "make a second policy of it")
+    return not beyond
 
 
 def _condition(

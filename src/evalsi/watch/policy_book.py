@@ -62,6 +62,8 @@ class PolicyBook:
         self._known = known
         self._generation = -1
         self._entries: dict[str, dict[str, _Entry]] = {}
+        self._names: frozenset[tuple[str, str]] = frozenset()
+        """Project and name of each policy, usable or not."""
 
     def refresh(self) -> None:
         """Takes up what was applied or deleted since. Raises: StoreError."""
@@ -69,12 +71,14 @@ class PolicyBook:
         if generation == self._generation:
             return
         entries: dict[str, dict[str, _Entry]] = {}
-        for policy in self._store.policies():
+        policies = self._store.policies()
+        for policy in policies:
             known = self._entries.get(policy.project, {}).get(policy.name)
             unchanged = known is not None and known.checked.policy == policy
             entry = known if unchanged else self._entry(policy)
             if entry is not None:
                 entries.setdefault(policy.project, {})[policy.name] = entry
+        self._names = frozenset((policy.project, policy.name) for policy in policies)
         self._entries, self._generation = entries, generation
 
     def policies(self, project: str) -> Sequence[CheckedPolicy]:
@@ -92,7 +96,7 @@ class PolicyBook:
 
     def has(self, project: str, name: str) -> bool:
         """Whether there is such a policy, usable or not."""
-        return name in self._entries.get(project, {})
+        return (project, name) in self._names
 
     def folding(self, project: str) -> WatchFolding:
         checked = {name: entry.checked for name, entry in self._entries.get(project, {}).items()}

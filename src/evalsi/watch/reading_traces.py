@@ -91,8 +91,8 @@ def delete_traces(
     """Removes the traces that fulfil every condition of the request; how many there were.
 
     Failures and promoted cases made from those that are named, or are of the session or person that is named, go with them:
-    they are copies of what is to be forgotten. Those of traces that are merely old stay. A session that has no trace left is
-    forgotten too.
+    they are copies of what is to be forgotten, also where their trace has expired. Those of traces that are merely old stay. A
+    session that has no trace left is forgotten too.
 
     Args:
         forget: Lets policies forget what they found in these traces and sessions.
@@ -115,6 +115,9 @@ def delete_traces(
     for trace in found:
         chosen.append(trace.trace_id)
         sessions.add(trace.session_id)
+    if names and choice == TraceFilter():
+        # Also those that are not there any more: copies of a trace that expired stay, and what is said of one comes later.
+        chosen = [name for name in names if len(name) == 32]
 
     def forget_copies() -> None:
         if (names and chosen) or (not names and (choice.session_id or choice.user_id)):

@@ -8,6 +8,7 @@ this over the same store: each takes what nobody else has.
 import asyncio
 import logging
 import threading
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
@@ -30,6 +31,8 @@ TRACES_AT_ONCE = 400
 SESSIONS_AT_ONCE = 50
 TASKS_AT_ONCE = 64
 MOST_POLICIES_AT_ONCE = 32
+MOST_OF_A_PROJECT = 24
+"""Of them, so that judges that do not answer one project hold up no other."""
 AFTER_TROUBLE_S = 2.0
 TIDY_S = 60.0
 IDLE_S = 1.0
@@ -122,6 +125,8 @@ class TaskLine:
     def __init__(self, tools: WatchTools) -> None:
         self._tools = tools
         self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._aside: dict[tuple[str, str], float] = {}
+        """Policies that cannot be used just now, each with the time from which it is looked at again."""
 
     @property
     def is_busy(self) -> bool:
@@ -138,12 +143,22 @@ class TaskLine:
                     )
         if len(self._busy) >= MOST_POLICIES_AT_ONCE:
             return 0
-        claimed = await asyncio.to_thread(self._claimed, list(self._busy))
+        now_s = self._tools.clock.monotonic_s()
+        self._aside = {key: until_s for key, until_s in self._aside.items() if until_s > now_s}
+        claimed = await asyncio.to_thread(self._claimed, [*self._busy, *self._aside, *self._beyond_share()])
         if not claimed:
             return 0
         key = claimed[0].project, claimed[0].key.policy
+        if self._tools.book.armed(*key) is None:
+            self._aside[key] = now_s + self._tools.lease_s
         self._busy[key] = asyncio.create_task(work_on_tasks(self._tools, claimed))
         return 1
+
+    def _beyond_share(self) -> list[tuple[str, str]]:
+        """The policies of projects of which enough are worked on."""
+        shares = Counter(project for project, _ in self._busy)
+        full = [project for project, share in shares.items() if share >= MOST_OF_A_PROJECT]
+        return [(project, each.policy.name) for project in full for each in self._tools.book.policies(project)]
 
     def _claimed(self, beside: Sequence[tuple[str, str]]) -> Sequence[PolicyTask]:
         tools = self._tools

@@ -2,12 +2,14 @@
 
 Its own module because this may take as long as a judge likes: each policy is worked on beside the others, so that a slow
 judge delays its own policy alone. What always holds: results are written before the mark that ends the task; whoever dies
-in between does it again, and judges' replies that are kept are not paid for twice.
+in between does it again, and judges' replies that are kept are not paid for twice. A task is given up only when whoever has
+it dies of it, or cannot do it, again and again: what waits for its policy, for a store or for the next worker waits on.
 """
 
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 
 from evalsi.core.errors import NotFoundError, StoreError
 from evalsi.ports.policy_store import SESSION_PREFIX, PolicyMark, PolicyTask, Settlement
@@ -36,7 +38,16 @@ async def work_on_tasks(tools: WatchTools, tasks: Sequence[PolicyTask]) -> None:
         tools.policies.renew_tasks(tasks, now_ms=tools.now_ms, lease_ms=tools.lease_ms)
 
     async with keeping_claims(tools, renew):
-        await _work(tools, tasks)
+        try:
+            await _work(tools, tasks)
+        except asyncio.CancelledError:
+            with suppress(StoreError):  # then they are due when the claims have run out
+                tools.policies.put_back(tasks, until_ms=tools.now_ms)
+            raise
+        except StoreError:
+            with suppress(StoreError):
+                await _put_back(tools, tasks)
+            raise
 
 
 async def _work(tools: WatchTools, tasks: Sequence[PolicyTask]) -> None:
@@ -45,17 +56,21 @@ async def _work(tools: WatchTools, tasks: Sequence[PolicyTask]) -> None:
     if armed is None:
         if not tools.book.has(project, name):
             await _settle(tools, Settlement(project=project, done=tasks))
+        else:
+            await _put_back(tools, tasks)
         return
     checked = armed.checked
     subjects: list[Subject] = []
     for task in tasks:
-        subject = None if task.attempts >= MOST_ATTEMPTS else await asyncio.to_thread(_subject, tools, task)
+        subject = await asyncio.to_thread(_subject, tools, task)
         if subject is not None:
             subjects.append(subject)
     meter = DayMeter(tools, project, armed)
     await meter.begin()
-    verdicts = await run_cascade(armed.ready, subjects, meter.used_up)
-    await meter.tell()
+    try:
+        verdicts = await run_cascade(armed.ready, subjects, meter.used_up)
+    finally:
+        await meter.tell()  # also what was used by work that is stopped, and done again
     marks = [
         evaluated(_sampled(checked, subject), checked, subject, verdict)
         for subject, verdict in zip(subjects, verdicts, strict=True)
@@ -103,8 +118,14 @@ def _write(
 
 
 def _subject(tools: WatchTools, task: PolicyTask) -> Subject | None:
-    """What the task is about; None when it is gone."""
+    """What the task is about; None when that is gone, or the task is given up."""
     name = task.key.subject
+    if task.attempts >= MOST_ATTEMPTS:
+        logger.error(
+            "policy %s of project %s gives %s up: %d times it was not done by whoever had it",
+            *(task.key.policy, task.project, name, task.attempts),
+        )
+        return None
     try:
         if not name.startswith(SESSION_PREFIX):
             return stored_trace(tools.traces, task.project, name, tools.tracing)
@@ -118,6 +139,11 @@ def _subject(tools: WatchTools, task: PolicyTask) -> Subject | None:
         logger.exception("%s of project %s cannot be read and is not graded", name, task.project)
         tools.tell_damaged()
         return None
+
+
+async def _put_back(tools: WatchTools, tasks: Sequence[PolicyTask]) -> None:
+    """They are somebody's again after a while. Raises: StoreError."""
+    await asyncio.to_thread(tools.policies.put_back, tasks, until_ms=tools.now_ms + tools.lease_ms)
 
 
 async def _settle(tools: WatchTools, settlement: Settlement) -> None:

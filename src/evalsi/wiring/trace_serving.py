@@ -65,6 +65,9 @@ def expire_traces(store: TraceStore, plan: TraceSettings, now_ms: int, stopped: 
         before_ms = now_ms - round(kept_s * 1000)
         while not stopped.is_set() and (count := store.expire(project, before_ms=before_ms, limit=EXPIRED_AT_ONCE)):
             removed += count
+        # What was said of traces goes with them; what came later, or about none that there ever was, has its own time.
+        while not stopped.is_set() and store.expire_feedback(project, before_ms=before_ms, limit=EXPIRED_AT_ONCE):
+            continue
     return removed
 
 

@@ -107,9 +107,13 @@ CLAIM_TASK = """
     WHERE project_id = ? AND policy = ? AND subject = ?"""
 RENEW_TASK = """
     UPDATE policy_tasks SET due_ms = ? WHERE project_id = ? AND policy = ? AND subject = ? AND token = ?"""
+PUT_BACK_TASK = """
+    UPDATE policy_tasks SET due_ms = ?, attempts = ?, token = ''
+    WHERE project_id = ? AND policy = ? AND subject = ? AND token = ?"""
 END_TASK = "DELETE FROM policy_tasks WHERE project_id = ? AND policy = ? AND subject = ? AND token = ?"
 DROP_TASKS = "DELETE FROM policy_tasks WHERE project_id = ? AND policy = ?"
 FORGET_TASKS = "DELETE FROM policy_tasks WHERE project_id = ?"
+LIST_TASKS = "SELECT subject FROM policy_tasks WHERE project_id = ? AND policy = ?"
 COUNT_TASKS = "SELECT count(*) FROM policy_tasks WHERE project_id = ? AND policy = ?"
 
 ADD_SPENT = """
@@ -257,7 +261,10 @@ class SqlPolicyStore:
         self, *, now_ms: int, limit: int, lease_ms: int, beside: Sequence[tuple[str, str]] = ()
     ) -> Sequence[PolicyTask]:
         token = secrets.token_hex(8)
-        statement = FIRST_TASK + " AND NOT (project_id = ? AND policy = ?)" * len(beside) + " ORDER BY due_ms LIMIT 1"
+        left_alone = (
+            f" AND (project_id, policy) NOT IN (VALUES {', '.join(['(?, ?)'] * len(beside))})" if beside else ""
+        )
+        statement = FIRST_TASK + left_alone + " ORDER BY due_ms LIMIT 1"
         asked = (now_ms, *(name for pair in beside for name in pair))
         if not self.database.read(statement, asked):
             return []
@@ -278,6 +285,17 @@ class SqlPolicyStore:
     def renew_tasks(self, tasks: Sequence[PolicyTask], *, now_ms: int, lease_ms: int) -> None:
         rows = [(now_ms + lease_ms, task.project, *task.key, task.token) for task in tasks]
         self.database.write(lambda connection: connection.executemany(RENEW_TASK, rows))
+
+    def put_back(self, tasks: Sequence[PolicyTask], *, until_ms: int) -> None:
+        rows = [(until_ms, task.attempts, task.project, *task.key, task.token) for task in tasks]
+        self.database.write(lambda connection: connection.executemany(PUT_BACK_TASK, rows))
+
+    def in_line(self, project: str, policy: str, subjects: Sequence[str]) -> frozenset[str]:
+        found: set[str] = set()
+        for some in _pieces(subjects):
+            rows = self.database.read(f"{LIST_TASKS} AND subject IN ({_places(some)})", (project, policy, *some))
+            found.update(subject for (subject,) in rows)
+        return frozenset(found)
 
     def waiting(self, project: str, policy: str) -> int:
         return self.database.read(COUNT_TASKS, (project, policy))[0][0]

@@ -47,8 +47,11 @@ class TraceErasing(TraceLists):
                     self._database.write(lambda locked: self._end_session(locked, key, session))
             else:
                 for at in range(0, len(choice), AT_ONCE):
-                    found = [self._read(FIND_BY_ID, (key, id_bytes(name))) for name in choice[at : at + AT_ONCE]]
+                    names = choice[at : at + AT_ONCE]
+                    found = [self._read(FIND_BY_ID, (key, id_bytes(name))) for name in names]
                     deleted += self._delete(key, sorted({rows[0][0] for rows in found if rows}))
+                    said = [(key, sound(name)) for name in sorted(names)]
+                    self._database.write(lambda locked, said=said: locked.executemany(ERASE_FEEDBACK_OF_TRACE, said))
         return deleted
 
     def expire(self, project: str, *, before_ms: int, limit: int) -> int:

@@ -8,7 +8,15 @@ import msgspec
 from evalsi.core.clock import microseconds, moment_of
 from evalsi.core.page_token import read_page_token, write_page_token
 from evalsi.infra.store.trace_rows import packed, sound, unpacked_feedback
-from evalsi.infra.store.trace_tables import FIND_BY_ID, FIND_SESSION, TraceTables, asked_within, id_bytes, json_list
+from evalsi.infra.store.trace_tables import (
+    AT_ONCE,
+    FIND_BY_ID,
+    FIND_SESSION,
+    TraceTables,
+    asked_within,
+    id_bytes,
+    json_list,
+)
 from evalsi.infra.store.transactions import Transaction
 from evalsi.ports.trace_store import FeedbackPage
 from evalsi.schema import Feedback
@@ -17,10 +25,11 @@ from evalsi.traces.feedback_value import opinion
 _Source: TypeAlias = tuple[str, tuple[int, str], tuple[str, ...]]
 """A condition, its values, and the trace whose feedback is not counted, since it is counted elsewhere."""
 PUT_FEEDBACK = """
-    INSERT INTO trace_feedback (project, id, trace_id, sender_key, session_id, time_us, opinion, body)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO trace_feedback (project, id, trace_id, sender_key, session_id, time_us, opinion, body, stored_ms)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (project, id) DO UPDATE SET trace_id = excluded.trace_id, sender_key = excluded.sender_key,
-        session_id = excluded.session_id, time_us = excluded.time_us, opinion = excluded.opinion, body = excluded.body"""
+        session_id = excluded.session_id, time_us = excluded.time_us, opinion = excluded.opinion, body = excluded.body,
+        stored_ms = excluded.stored_ms"""
 FIND_BY_KEY = """
     SELECT t.key, t.trace_id, t.keys FROM trace_keys k JOIN traces t ON t.key = k.trace
     WHERE k.project = ? AND k.sender_key = ?"""
@@ -32,6 +41,10 @@ _BY_KEY = "project = ? AND sender_key = ? AND sender_key != ''"
 NEWEST = "SELECT time_us, id, body FROM trace_feedback WHERE {} ORDER BY time_us DESC, id DESC LIMIT ?"
 COUNT = "SELECT count(*) FROM trace_feedback WHERE {}"
 BELOW = " AND (time_us, id) < (?, ?)"
+OLD = """
+    SELECT stored_ms, id, trace_id, sender_key, session_id FROM trace_feedback
+    WHERE project = ? AND stored_ms < ? AND (stored_ms, id) > (?, ?) ORDER BY stored_ms, id LIMIT ?"""
+DROP_OLD = "DELETE FROM trace_feedback WHERE project = ? AND id = ? AND stored_ms = ?"
 
 
 class TraceFeedback(TraceTables):
@@ -88,6 +101,37 @@ class TraceFeedback(TraceTables):
             next_token=write_page_token(query, list(shown[-1][:2])) if len(newest) > size else "",
         )
 
+    def expire_feedback(self, project: str, *, before_ms: int, limit: int) -> int:
+        key = self._key(project)
+        removed, after = 0, (1, "")
+        while removed < limit:
+            rows = self._read(OLD, (key, before_ms, *after, AT_ONCE))
+            if not rows:
+                break
+            after = rows[-1][:2]
+
+            def change(locked: Transaction, rows: Sequence[tuple[Any, ...]] = rows) -> int:
+                gone = [row for row in rows if not self._is_about_anything(locked, key, *row[2:])]
+                locked.executemany(DROP_OLD, [(key, row[1], row[0]) for row in gone])
+                return len(gone)
+
+            removed += self._database.write(change)
+        return removed
+
+    def _is_about_anything(
+        self, locked: Transaction, project: int, trace_id: str, sender_key: str, session_id: str
+    ) -> bool:
+        asked = (
+            (FIND_BY_ID, id_bytes(trace_id) if trace_id else None),
+            (FIND_BY_KEY, sender_key or None),
+            (FIND_SESSION, session_id or None),
+        )
+        return any(
+            locked.execute(statement, (project, name)).fetchone() is not None
+            for statement, name in asked
+            if name is not None
+        )
+
     def _sources(self, project: int, trace_id: str, session_id: str) -> "list[_Source]":
         """Where what was said about a trace or a session is found."""
         if session_id:
@@ -102,4 +146,4 @@ def _feedback_row(project: int, said: Feedback, now_ms: int) -> tuple[Any, ...]:
     timed = said if said.time is not None else msgspec.structs.replace(said, time=moment_of(now_ms * 1000))
     assert timed.time is not None
     place = (sound(said.id), sound(said.trace_id.lower()), sound(said.key), sound(said.session_id))
-    return project, *place, microseconds(timed.time), opinion(said), packed(timed)
+    return project, *place, microseconds(timed.time), opinion(said), packed(timed), now_ms

@@ -201,4 +201,14 @@ TRACE_MIGRATIONS: tuple[Migration, ...] = (
             """,
         ),
     ),
+    # When it came, so that what stays about nothing goes some time, and not by the time that its sender gave. 0: not known,
+    # as of what a server of the version before stores meanwhile, and then it stays.
+    Migration(
+        7,
+        (
+            "ALTER TABLE trace_feedback ADD COLUMN stored_ms INTEGER NOT NULL DEFAULT 0",
+            "UPDATE trace_feedback SET stored_ms = CAST(strftime('%s', 'now') AS INTEGER) * 1000",
+            "CREATE INDEX trace_feedback_by_age ON trace_feedback (project, stored_ms, id)",
+        ),
+    ),
 )

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+from evalsi.core.condition_growth import growth_in
 from evalsi.core.errors import UsageError, suggestion
 from evalsi.run.gates.figure_ask import FigureAsk, split_metric
 from evalsi.schema import GateStat
@@ -113,6 +114,8 @@ class GateCondition:
         rewritten = self._rewrite(_tokens(text))
         if not self.problems:
             self._compile(rewritten)
+        if not self.problems and (growth := growth_in(text)) is not None:
+            self.problems.append(ConditionProblem(*self.place(growth.at), growth.message, growth.hint))
         if not self.problems and not self.references:
             self.problems.append(
                 ConditionProblem(

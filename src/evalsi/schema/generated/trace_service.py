@@ -262,7 +262,7 @@ class ExportTraceResponse(msgspec.Struct, frozen=True, kw_only=True, omit_defaul
     """A piece of a trace as OTLP."""
 
     chunk: bytes = b""
-    """The next piece of an ExportTraceServiceRequest. Each piece is one too."""
+    """The next bytes, few enough for any client. All of them together are an ExportTraceServiceRequest."""
 
 
 class GetSessionRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

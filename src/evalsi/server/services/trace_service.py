@@ -47,6 +47,8 @@ from evalsi.watch.feedback import accepted_feedback
 from evalsi.watch.reading_traces import FEEDBACK_SHOWN, Forget, delete_traces, list_feedback, read_trace, sound_bodies
 
 WATCH_INTERVAL_S = 0.5
+PIECE_BYTES = 1 << 18
+"""Of an export in one message: clients of gRPC take none above 4 MiB where nobody told them to."""
 _AT_ONCE = 500
 
 
@@ -112,7 +114,8 @@ class TraceService:
         del caller
         bodies = await asyncio.to_thread(sound_bodies, self.store, request.project or DEFAULT_PROJECT, request.trace_id)
         for body in bodies:
-            yield ExportTraceResponse(chunk=body)
+            for at in range(0, len(body), PIECE_BYTES):
+                yield ExportTraceResponse(chunk=body[at : at + PIECE_BYTES])
 
     async def get_session(self, request: GetSessionRequest, caller: Caller) -> GetSessionResponse:
         del caller
