@@ -1,14 +1,21 @@
 """What the pages of traces, sessions and failures say, read as a browser without a script reads them."""
 
+import asyncio
 import random
 import re
 import time
 from contextlib import closing
 from datetime import UTC, datetime
 from http.client import HTTPConnection
+from typing import Any, cast
 from urllib.parse import quote
 
-from evalsi.schema import Feedback
+from jinja2 import PackageLoader
+
+from evalsi.report.page_environment import page_environment
+from evalsi.schema import CountTracesRequest, CountTracesResponse, Feedback, TraceFacet
+from evalsi.server.pages.traces_page import trace_facets
+from evalsi.server.pages.visit import Query, Visit
 from evalsi.traces import default_tracing
 from tests.server.pages.page_server import PageServer, links, words
 from tests.server.pages.seen_traffic import TraceSketch, documents
@@ -24,6 +31,24 @@ def test_the_list_says_what_was_asked_what_was_answered_and_what_it_took(pages: 
     assert "faithfulness" in text
     assert re.search(r"support-agent \d\.\d\d", text)
     assert "$0.00" in text
+    assert "Values of the newest" not in text
+
+
+def test_values_that_were_counted_in_a_part_of_the_list_say_of_how_many_they_are() -> None:
+    class Visitor:
+        query = Query("")
+
+        async def call(self, name: str, request: CountTracesRequest, answer: type[CountTracesResponse]) -> Any:
+            del name, request
+            failed = TraceFacet(field="error", counts={"true": 40, "false": 9_960})
+            service = TraceFacet(field="service", counts={"shop": 700})
+            return answer(total=25_000, capped=True, facets=[failed, service])
+
+    page = asyncio.run(trace_facets(cast("Visit", Visitor())))
+    templates = page_environment(PackageLoader("evalsi.server.pages", "templates"), {}, {"part": str, "json": str})
+    shown = templates.get_template(page.template).render(page.values)
+    assert "<b>25,000+</b> traces" in shown
+    assert "Values of the newest 10,000." in shown
 
 
 def test_facets_count_the_choice_and_lead_to_a_narrower_one(pages: PageServer) -> None:

@@ -85,6 +85,8 @@ class TraceCount:
 
     total: int
     is_capped: bool
+    looked_at: int
+    """Of how many the values are, the newest ones."""
     facets: Sequence[Facet]
 
 
@@ -92,7 +94,7 @@ async def traces_page(visit: Visit) -> Page:
     request = traces_request(visit.query)
     # One after the other: a list is there at once, unless it looks for few of very many, and those need no second look.
     found = await visit.call("TraceService.ListTraces", request, ListTracesResponse)
-    counts: TraceCount | None = TraceCount(total=0, is_capped=False, facets=[])
+    counts: TraceCount | None = TraceCount(total=0, is_capped=False, looked_at=0, facets=[])
     if found.traces or request.page_token:
         counts = await _counts(visit, None if visit.query.get("counts") == "yes" else COUNT_S)
     columns = shared_scores(found.traces, SCORE_COLUMNS)
@@ -159,7 +161,9 @@ async def _counts(visit: Visit, deadline_s: float | None) -> TraceCount | None:
     except TimeoutError:
         return None
     facets = [_facet(facet, visit.query) for facet in sorted(found.facets, key=_place) if facet.counts]
-    return TraceCount(total=found.total, is_capped=found.capped, facets=facets)
+    # Each trace failed or did not.
+    looked_at = sum(sum(facet.counts.values()) for facet in found.facets if facet.field == "error")
+    return TraceCount(total=found.total, is_capped=found.capped, looked_at=looked_at, facets=facets)
 
 
 async def _watch(visit: Visit, request: WatchTracesRequest, arrived: asyncio.Event) -> None:
