@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from evalsi.cli.policy import alert_line
+from evalsi.schema import Alert, AlertState, ConfidenceInterval
 from tests.command_line import evalsi_here
 
 RIGHT = """
@@ -30,6 +32,15 @@ def test_a_wrong_file_is_told_with_its_places_and_reaches_no_server(
     ended = evalsi_here(capsys, "policy", "apply", "-f", "policy.yaml", "--server", "http://127.0.0.1:9")
     assert ended.status == 2
     assert "policy.yaml:6:26: spec.stages[0].evaluators[0].ref: unknown evaluator 'pii-leek'" in ended.err
+
+
+def test_an_alert_says_how_sure_the_mean_is_that_it_looks_at() -> None:
+    alert = Alert(metric="pii-leak", below=0.9)
+    sure = ConfidenceInterval(low=0.71, high=0.88, level=0.95)
+    assert alert_line(AlertState(alert=alert, firing=False, n=1204, mean=0.8, ci=sure)) == (
+        "alert on pii-leak below 0.9 is quiet: mean 0.800 [0.710, 0.880] of 1,204 values"
+    )
+    assert alert_line(AlertState(alert=alert)).endswith("mean – of 0 values")
 
 
 @pytest.mark.parametrize(

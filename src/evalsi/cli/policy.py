@@ -11,10 +11,11 @@ from evalsi.cli.format_option import format_option
 from evalsi.cli.server_options import client_and_project, server_here, server_options
 from evalsi.cli.table import number, print_table, text, whole
 from evalsi.cli.terminal import as_json, say, when
-from evalsi.core.figure import figure, signed
+from evalsi.core.figure import counted, figure, signed
 
 if TYPE_CHECKING:
     from evalsi.schema import (
+        AlertState,
         CompareTrafficRequest,
         CompareTrafficResponse,
         MetricWindow,
@@ -325,8 +326,6 @@ def _evaluators(found: "OnlineEvalPolicy") -> str:
 
 
 def _print_stats(found: "PolicyStats") -> None:
-    from evalsi.schema import Alert
-
     say(
         f"{found.traces_seen:,} seen, {found.traces_matched:,} matched, {found.traces_sampled:,} drawn, "
         f"{found.traces_evaluated:,} evaluated, {found.traces_waiting:,} waiting, {found.traces_promoted:,} promoted"
@@ -344,12 +343,7 @@ def _print_stats(found: "PolicyStats") -> None:
     )
     print_table(columns, rows, nothing="no figures in the window")
     for state in found.alerts:
-        alert = state.alert or Alert()
-        bounds = (("below", alert.below), ("above", alert.above))
-        bound = " or ".join(f"{word} {value:g}" for word, value in bounds if value is not None)
-        standing = f"fires since {when(state.since)}" if state.firing else "is quiet"
-        counted = f" since {when(state.since)}" if state.since else ""
-        say(f"alert on {alert.metric} {bound} {standing}: mean {figure(state.mean)} of {state.n:,} values{counted}")
+        say(alert_line(state))
     for sink in found.sinks:
         counts = f"{sink.delivered:,} delivered, {sink.waiting:,} waiting, {sink.given_up:,} given up"
         error = f"; last error {when(sink.last_error_time)}: {sink.last_error}" if sink.last_error else ""
@@ -359,6 +353,19 @@ def _print_stats(found: "PolicyStats") -> None:
             say(f"{drift.metric} has moved: stability index {figure(drift.psi)}, p {figure(drift.p_value)}")
     for warning in found.warnings:
         say(f"warning: {warning}")
+
+
+def alert_line(state: "AlertState") -> str:
+    """How an alert stands, with the mean that it looks at and the bounds of that which hold at all times together."""
+    from evalsi.schema import Alert
+
+    alert = state.alert or Alert()
+    bounds = (("below", alert.below), ("above", alert.above))
+    bound = " or ".join(f"{word} {value:g}" for word, value in bounds if value is not None)
+    standing = f"fires since {when(state.since)}" if state.firing else "is quiet"
+    since = f" since {when(state.since)}" if state.since else ""
+    mean = _with_interval(state.mean, state.ci)
+    return f"alert on {alert.metric} {bound} {standing}: mean {mean} of {counted(state.n, 'value')}{since}"
 
 
 def _row(window: "MetricWindow", *, has_group: bool) -> tuple[str, ...]:
