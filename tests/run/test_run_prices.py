@@ -75,3 +75,37 @@ def test_an_answer_of_a_fallback_costs_what_the_fallback_costs() -> None:
     assert found.spec.target is not None
     with pytest.raises(InvalidSpecError, match="the price of 'unpriced' is unknown"):
         refuse_unknown_price(found.spec.target, price, found)
+
+
+def test_an_answer_is_priced_by_the_target_of_its_very_name_before_one_whose_snapshot_it_may_be() -> None:
+    text = SMALL.replace(
+        "model: m-1,",
+        "model: own-2024-05-13, pricing: {inputPerMtok: 1, outputPerMtok: 1}, fallbacks: ["
+        "{connector: anthropic, model: own, pricing: {inputPerMtok: 9, outputPerMtok: 9}}, "
+        "{connector: anthropic, model: own-2024-08-06, pricing: {inputPerMtok: 5, outputPerMtok: 5}}],",
+    )
+    found = read_run_spec(text)
+    price = price_of(found.spec.target, TABLE, found.says)
+    models = ("own-2024-05-13", "own", "own-2024-08-06", "own-2024-09-09")
+    assert [price(model, MILLION) for model in models] == [2.0, 18.0, 10.0, 18.0]
+
+
+def test_zeros_are_prices_wherever_a_person_writes_them_and_null_is_none() -> None:
+    zeros: dict[str, Any] = {"inputPerMtok": 0, "outputPerMtok": 0}
+    assert cost(document("own", zeros)) == 0.0
+    pricing = SMALL.replace("model: m-1,", "model: own, pricing: {},")
+    assert cost(read_run_spec(pricing, overrides=['spec.target.pricing={"input_per_mtok":0,"output_per_mtok":0}'])) == 0
+    nulls = SMALL.replace("model: m-1,", "model: own, pricing: {inputPerMtok: null, outputPerMtok: null},")
+    assert (cost(read_run_spec(nulls)), cost(document("listed", dict.fromkeys(zeros)))) == (None, 5.0)
+
+
+def test_zeros_of_an_anchor_are_written_where_it_is_named() -> None:
+    free = "{connector: anthropic, model: %s, pricing: %s}"
+    fallbacks = ", ".join((free % ("whole", "*free"), free % ("merged", "{<<: *free}")))
+    text = SMALL.replace(
+        "model: m-1,",
+        f"model: own, pricing: &free {{inputPerMtok: 0, outputPerMtok: 0}}, fallbacks: [{fallbacks}],",
+    )
+    found = read_run_spec(text)
+    price = price_of(found.spec.target, TABLE, found.says)
+    assert [price(model, MILLION) for model in ("own", "whole", "merged")] == [0.0, 0.0, 0.0]

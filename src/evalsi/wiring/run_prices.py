@@ -45,8 +45,10 @@ def price_of(
     }
 
     def price(model: str, usage: Usage) -> float | None:
-        """By the target whose model answered, by its name or that of a dated snapshot of it."""
-        named = next((name for name in others if bears(model, name)), None)
+        """By the target whose model answered: the one of that name before those whose dated snapshot it may be."""
+        if model == target.model:
+            return main(model, usage)
+        named = model if model in others else next((name for name in others if bears(model, name)), None)
         return main(model, usage) if named is None else others[named](model, usage)
 
     return price

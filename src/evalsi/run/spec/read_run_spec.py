@@ -16,7 +16,7 @@ from evalsi.core.errors import InvalidSpecError
 from evalsi.documents.document_file import DocumentKind, listed, read_file
 from evalsi.documents.json_tree import read_json
 from evalsi.documents.placed_tree import PlacedTree
-from evalsi.documents.spelling import as_written, first_spelling, worded
+from evalsi.documents.spelling import as_written, first_spelling, value_at, worded
 from evalsi.documents.yaml_tree import plain_value
 from evalsi.run.spec.check_dataset import check_dataset
 from evalsi.run.spec.check_envelope import API_VERSIONS, check_envelope
@@ -62,8 +62,8 @@ class RunDocument:
         return self.run.spec
 
     def says(self, path: str) -> bool:
-        """Whether somebody wrote something at a path; never so of a spec that was kept or came over the wire."""
-        return self.tree.has(first_spelling(self.tree, path))
+        """Whether somebody wrote a value at a path; never so of a spec that was kept or came over the wire."""
+        return value_at(self.tree, path) is not None
 
     def where(self, path: str) -> str:
         """`file:line:column` of the value at a path such as `spec.gates[0].min`; the name of a run whose spec was kept."""
