@@ -30,7 +30,6 @@ def check_cluster_key(dataset: Dataset, columns: Sequence[str], path: str | None
         if cluster_key(record, path):
             return
         known.update(dict.fromkeys(record.metadata))
-    known.pop(
-        path.removeprefix("metadata."), None
-    )  # a column that is no metadata, such as the input, or is always empty
+    # A column that is no metadata, such as the input, or one that is always empty, is none to choose.
+    known.pop(path.removeprefix("metadata."), None)
     raise UnknownNameError("metadata key to cluster by", path.removeprefix("metadata."), known, where=dataset.name)
