@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.command_line import evalsi
 
 SPEC = "components:\n  - ref: math-equiv\n    weight: 1\nonError: mask\n"
@@ -112,3 +114,13 @@ def test_a_judge_whose_key_is_not_there_is_told_where_it_is_named(tmp_path: Path
     )
     ran = evalsi("rewards", "score", "--spec", "reward.yaml", "--data", "rollouts.jsonl", cwd=tmp_path)
     assert (ran.status, "reward.yaml:5:10: judge: 'm' names no judge here" in ran.err) == (2, True), ran.err
+
+
+@pytest.mark.parametrize("key", ["dok", "input", "id"])
+def test_a_key_to_cluster_by_that_no_rollout_has_is_refused(tmp_path: Path, key: str) -> None:
+    folder = folder_of(tmp_path)
+    ended = evalsi(
+        "rewards", "score", "--spec", "reward.yaml", "--data", "rollouts.jsonl", "--cluster-by", key, cwd=folder
+    )
+    assert (ended.status, ended.out) == (2, "")
+    assert f"to cluster by {key!r}" in ended.err

@@ -280,3 +280,14 @@ def test_a_budget_of_judges_that_ended_a_run_with_trials_and_metrics_of_the_whol
     one, other = (json.loads(Path(name).read_text()) for name in ("whole.json", "fresh.json"))
     assert one["slices"] == other["slices"]
     assert one["summaries"] == other["summaries"]
+
+
+def test_a_run_of_a_model_that_costs_nothing_can_be_repeated_within_its_budget_in_dollars(
+    cli: Cli, folder: Path, model: StandInModel
+) -> None:
+    free = {"input_per_mtok": 0, "output_per_mtok": 0}
+    path = write_run(folder, right=2, wrong=0, target=target(model, pricing=free), budget={"max_usd": 1.0})
+    first = cli("run", "-f", str(path))
+    assert first.status == 0, first.err
+    again = cli("runs", "rerun", "latest")
+    assert again.status == 0, again.err

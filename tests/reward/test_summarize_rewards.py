@@ -97,3 +97,36 @@ def test_values_outside_the_bounds_that_are_known_here_are_summed_up_without_bou
 
 def test_no_rewards_give_no_mean() -> None:
     assert (summaries_of([None], ["a"])[0].mean, summaries_of([], [])[0].n) == (None, 0)
+
+
+@pytest.mark.parametrize("prompts", [["a", "b", "c", "d"], ["a", "a", "b", "c"]])
+def test_what_is_no_finite_number_is_an_error_and_in_no_mean(prompts: list[str]) -> None:
+    rollouts = [Record(id=str(row), input=Content(text=prompt)) for row, prompt in enumerate(prompts)]
+    values = [float("nan"), float("inf"), 0.5, 1.0]
+    rewards = [
+        Reward(
+            rollout_id=str(row),
+            total=value,
+            components={"exact-match": RewardComponentResult(status=RewardComponentStatus.SCORED, value=value)},
+        )
+        for row, value in enumerate(values)
+    ]
+    whole, _, part = summarize_rewards(SPEC, check_spec(SPEC), rollouts, rewards)
+    assert (whole.n, whole.mean, whole.errors, whole.skipped) == (2, 0.75, 2, 0)
+    assert (part.n, part.mean, part.errors) == (2, 0.75, 2)
+
+
+@pytest.mark.parametrize("prompts", [["a", "b", "c"], ["a", "a", "b"]])
+@pytest.mark.filterwarnings("error")
+def test_rewards_that_are_too_large_to_add_up_have_a_reason(prompts: list[str]) -> None:
+    found = summaries_of([1.7e308, 1.7e308, 0.5], prompts)[0]
+    assert (found.n, found.mean, found.ci, found.notes) == (3, None, None, ["the values are too large to add up"])
+
+
+def test_half_a_verdict_is_no_proportion() -> None:
+    half = RewardComponentResult(status=RewardComponentStatus.SCORED, value=0.5)
+    rollouts = [Record(id=row, input=Content(text=row)) for row in "abcd"]
+    rewards = [Reward(rollout_id=row, total=0.5, components={"exact-match": half}) for row in "abcd"]
+    part = summarize_rewards(SPEC, check_spec(SPEC), rollouts, rewards)[2]
+    assert part.mean == 0.5
+    assert part.ci is not None and part.ci.method != "wilson"

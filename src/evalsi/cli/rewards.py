@@ -16,7 +16,7 @@ from evalsi.cli.metric_table import FORMATS, mean_in_words, print_summaries
 from evalsi.cli.server_options import key_options
 from evalsi.cli.table import number, print_table, text, whole
 from evalsi.cli.terminal import say
-from evalsi.core.figure import figure
+from evalsi.core.figure import counted, figure
 
 
 @click.group(cls=GroupWithServe, serve_in="evalsi.server.rewards_command")
@@ -59,6 +59,7 @@ def score(spec: str, data: str, output: str | None, mappings: tuple[str, ...], l
     from evalsi.core.whole_file import check_place, whole_file
     from evalsi.datasets import DatasetOptions, mapping_of_flags, open_dataset
     from evalsi.ports.reward_scorer import RewardScorer
+    from evalsi.results.check_cluster_key import check_cluster_key
     from evalsi.reward.check_spec import check_spec
     from evalsi.reward.summarize_rewards import summarize_rewards
     from evalsi.schema import Reward
@@ -82,8 +83,9 @@ def score(spec: str, data: str, output: str | None, mappings: tuple[str, ...], l
         )
     document = read_reward_document(Path(spec))
     read = document.spec
-    dataset = open_dataset(data, options=DatasetOptions(mapping=mapping_of_flags(mappings), limit=limit))
-    dataset.scan()
+    mapping = mapping_of_flags(mappings)
+    dataset = open_dataset(data, options=DatasetOptions(mapping=mapping, limit=limit))
+    check_cluster_key(dataset, dataset.scan().columns, given["cluster_by"], list(mapping))
     rollouts = list(dataset.records())
 
     async def run() -> list[Reward]:
@@ -114,7 +116,7 @@ def score(spec: str, data: str, output: str | None, mappings: tuple[str, ...], l
     gated = sum(reward.gated for reward in found)
     whole = summaries[0]
     say(
-        f"{len(found):,} rollouts: {mean_in_words(whole)}, {gated:,} stopped by a gate, {len(found) - whole.n:,} without a reward"
+        f"{counted(len(found), 'rollout')}: {mean_in_words(whole)}, {gated:,} stopped by a gate, {len(found) - whole.n:,} without a reward"
     )
     if not whole.n:
         raise NothingScoredError("no rollout has a reward", hint=_why_none(found, rollouts[:1]))

@@ -4,6 +4,7 @@ Its own module because three steps need it: the reader of places, messages about
 and values that came out of the environment as text.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -11,7 +12,9 @@ from evalsi.documents.placed_tree import PlacedTree
 from evalsi.schema.field import fields_of
 from evalsi.schema.schema_error import SchemaError
 
-__all__ = ["as_written", "first_spelling", "worded"]
+__all__ = ["as_written", "first_spelling", "value_at", "worded"]
+
+_STEP = re.compile(r"[^.\[\]]+")
 
 
 def worded(tree: PlacedTree, mistake: SchemaError) -> str:
@@ -33,6 +36,20 @@ def first_spelling(tree: PlacedTree, path: str) -> str:
         return path
     camel = ".".join(_camel(step) for step in path.split("."))
     return camel if tree.has(camel) else path
+
+
+def value_at(tree: PlacedTree, path: str) -> Any:
+    """What stands at a path of fields and places in lists, in either spelling, whoever put it there; None where nothing does."""
+    found = tree.value
+    for step in _STEP.findall(path):
+        if isinstance(found, dict):
+            fields = cast("dict[str, Any]", found)
+            found = fields.get(step, fields.get(_camel(step)))
+        elif isinstance(found, list) and step.isdecimal() and int(step) < len(cast("list[Any]", found)):
+            found = cast("list[Any]", found)[int(step)]
+        else:
+            return None
+    return found
 
 
 def as_written(

@@ -24,12 +24,12 @@ def check_cluster_key(dataset: Dataset, columns: Sequence[str], path: str | None
     if path is None:
         return
     known = dict.fromkeys([*columns, *(target.removeprefix("metadata.") for target in mapped)])
-    if "metadata" not in columns:
-        if path.removeprefix("metadata.").partition(".")[0] not in known:
-            raise UnknownNameError("column to cluster by", path, known, where=dataset.name)
-        return
+    if "metadata" not in columns and path.removeprefix("metadata.").partition(".")[0] not in known:
+        raise UnknownNameError("column to cluster by", path, known, where=dataset.name)
     for record in dataset.records():
         if cluster_key(record, path):
             return
         known.update(dict.fromkeys(record.metadata))
+    # A column that is no metadata, such as the input, or one that is always empty, is none to choose.
+    known.pop(path.removeprefix("metadata."), None)
     raise UnknownNameError("metadata key to cluster by", path.removeprefix("metadata."), known, where=dataset.name)

@@ -6,6 +6,7 @@ has the floor as its reward.
 """
 
 from collections.abc import Sequence
+from math import isfinite
 
 import numpy as np
 
@@ -44,15 +45,18 @@ def summarize_rewards(
         cluster_by: Metadata key whose value groups rollouts that are not independent; None for the prompt.
     """
     groups = [_group(rollout, cluster_by) for rollout in rollouts]
-    failed = [reward.total is None and _has_failed(reward, checked) for reward in rewards]
+    failed = [_is_broken(reward.total) or _has_failed(reward, checked) for reward in rewards]
     name = spec.name or "reward"
-    totals = [reward.total for reward in rewards]
+    totals = [_finite(reward.total) for reward in rewards]
     total = MetricSpec(higher_is_better=True)
     found = [_summary(name, totals, failed, groups, level, _bounds_of_total(spec, checked), total)]
     for one in checked:
         results = [reward.components.get(one.name) for reward in rewards]
-        values = [result.value if result is not None else None for result in results]
-        errors = [result is not None and result.status is RewardComponentStatus.ERROR for result in results]
+        values = [_finite(result.value) if result is not None else None for result in results]
+        errors = [
+            result is not None and (result.status is RewardComponentStatus.ERROR or _is_broken(result.value))
+            for result in results
+        ]
         output = one.counted or MetricSpec(higher_is_better=True)
         found.append(_summary(one.name, values, errors, groups, level, _bounds_of_part(one), output))
     return found
@@ -62,6 +66,15 @@ def _group(rollout: Record, cluster_by: str | None) -> str:
     if cluster_by is not None:
         return cluster_key(rollout, cluster_by)
     return text_of(rollout.input) or rollout.id
+
+
+def _finite(value: float | None) -> float | None:
+    return None if _is_broken(value) else value
+
+
+def _is_broken(value: float | None) -> bool:
+    """Whether a server gave what is no finite number: nothing was measured."""
+    return value is not None and not isfinite(value)
 
 
 def _has_failed(reward: Reward, checked: Sequence[CheckedComponent]) -> bool:
@@ -113,7 +126,7 @@ def _estimate(
 ) -> Estimate:
     if bounds is not None and values.size and not bounds[0] <= values.min() <= values.max() <= bounds[1]:
         bounds = None  # a server's evaluator may be another version, with other bounds
-        is_verdict = False
+    is_verdict = is_verdict and bool(np.isin(values, (0.0, 1.0)).all())
     if len(set(groups)) < len(groups):
         return cluster_robust_t(ClusterTotals.of(values, groups), level, bounds)
     if is_verdict and values.size:

@@ -232,7 +232,10 @@ async def _load(services: Sequence[LateService], pages: PagesWhenAsked | None, j
             journal.crash(error, service=service.service)
     if pages is not None:
         await asyncio.sleep(PAGES_S)
-        await asyncio.to_thread(pages.load)
+        try:
+            await asyncio.to_thread(pages.load)
+        except Exception as error:
+            journal.crash(error, service="pages")
 
 
 async def serve_until_told(

@@ -6,7 +6,7 @@ stream can be counted in memory that grows with the clusters alone; one record p
 """
 
 from dataclasses import dataclass
-from math import sqrt
+from math import isfinite, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -22,15 +22,15 @@ class ClusterTotals:
     """Sum and count of the values of each cluster: all that the clustered mean and its interval need."""
 
     sums: FloatArray
-    """float64, shape (clusters,), in the metric's unit."""
+    """float64, shape (clusters,), in the metric's unit; infinite where values are too large to add up."""
     counts: IntArray
     """int64, shape (clusters,), each at least 1."""
 
     def __post_init__(self) -> None:
         if self.sums.shape != self.counts.shape or self.sums.ndim != 1:
             raise ValueError(f"sums and counts need one equal length, not {self.sums.shape} and {self.counts.shape}")
-        if not np.isfinite(self.sums).all() or (self.counts < 1).any():
-            raise ValueError("each cluster needs a finite sum and at least one value")
+        if (self.counts < 1).any():
+            raise ValueError("each cluster needs at least one value")
 
     @classmethod
     def of(cls, values: npt.ArrayLike, clusters: Labels) -> "ClusterTotals":
@@ -76,10 +76,14 @@ def cluster_robust_t(totals: ClusterTotals, level: float = 0.95, bounds: tuple[f
     if clusters == 0:
         return Estimate(None, 0, clusters=0, reason="nothing was scored")
     n = int(totals.counts.sum())
+    with np.errstate(over="ignore", invalid="ignore"):
+        whole = float(totals.sums.sum())
+    if not isfinite(whole):
+        return Estimate(None, n, clusters=clusters, reason="the values are too large to add up")
     means = totals.sums / totals.counts
     lowest, highest = float(means.min()), float(means.max())
     check_bounds(bounds, lowest, highest)
-    mean = float(totals.sums.sum()) / n
+    mean = whole / n
     if clusters == 1:
         return Estimate(mean, n, clusters=1, reason="one cluster shows no spread between clusters, so no interval")
     if highest - lowest <= 1e-12 * max(abs(lowest), abs(highest)):
@@ -91,10 +95,11 @@ def cluster_robust_t(totals: ClusterTotals, level: float = 0.95, bounds: tuple[f
     counts = totals.counts.astype(np.float64)
     shares = counts / n
     residuals = totals.sums - counts * mean
-    error = sqrt(float((residuals * residuals / (1.0 - shares)).sum())) / n
+    with np.errstate(over="ignore"):
+        error = sqrt(float((residuals * residuals / (1.0 - shares)).sum())) / n
     df = _bell_mccaffrey_df(shares)
     half = student_t_quantile(0.5 + level / 2, df) * error
     interval = interval_or_none(mean - half, mean + half, level, "clustered-t")
     interval = None if interval is None else interval.clipped(bounds)
     reason = None if interval is not None else "the spread is too large or too small for double precision"
-    return Estimate(mean, n, interval, error, clusters, reason)
+    return Estimate(mean, n, interval, error if isfinite(error) else None, clusters, reason)

@@ -36,9 +36,11 @@ class Moments:
         if array.size == 1:
             only = float(array[0])
             return cls(1, only, 0.0, only, only)
-        mean = float(array.mean())
-        deviations = array - mean
-        return cls(array.size, mean, float(np.dot(deviations, deviations)), float(array.min()), float(array.max()))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large to add up shows in the mean
+            mean = float(array.mean())
+            deviations = array - mean
+            squares = float(np.dot(deviations, deviations))
+        return cls(array.size, mean, squares, float(array.min()), float(array.max()))
 
     def add(self, values: npt.ArrayLike) -> "Moments":
         """These moments with one more batch of shape (batch,)."""

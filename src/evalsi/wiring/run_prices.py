@@ -25,46 +25,37 @@ def run_budget(spec: RunSpec) -> RunBudget:
     )
 
 
-def price_of(
-    target: TargetSpec | None, prices: PriceTable, is_written: Callable[[str], bool]
-) -> Callable[[str, Usage], float | None]:
+def price_of(target: TargetSpec | None, prices: PriceTable) -> Callable[[str, Usage], float | None]:
     """What an answer costs: by the own prices of the target that gave it, else by the table; the model asked for stands in
-    for one that the provider names differently. None where that is not known.
-
-    Args:
-        is_written: Whether a person wrote something at a path of the specification. A price of 0 that nobody wrote, as in
-            `pricing: {}` or in a message over the wire, is no price.
+    for one that the provider names differently. None where that is not known: `pricing: {}` gives no price.
     """
-    main = _price_of_one(target, prices, is_written, "spec.target")
+    main = _price_of_one(target, prices)
     if target is None or not target.fallbacks:
         return main
     others = {
-        fallback.model: _price_of_one(fallback, prices, is_written, f"spec.target.fallbacks[{place}]")
-        for place, fallback in enumerate(target.fallbacks)
+        fallback.model: _price_of_one(fallback, prices)
+        for fallback in target.fallbacks
         if fallback.model and fallback.model != target.model
     }
 
     def price(model: str, usage: Usage) -> float | None:
-        """By the target whose model answered, by its name or that of a dated snapshot of it."""
-        named = next((name for name in others if bears(model, name)), None)
+        """By the target whose model answered: the one of that name before those whose dated snapshot it may be."""
+        if model == target.model:
+            return main(model, usage)
+        named = model if model in others else next((name for name in others if bears(model, name)), None)
         return main(model, usage) if named is None else others[named](model, usage)
 
     return price
 
 
-def _price_of_one(
-    target: TargetSpec | None, prices: PriceTable, is_written: Callable[[str], bool], path: str
-) -> Callable[[str, Usage], float | None]:
+def _price_of_one(target: TargetSpec | None, prices: PriceTable) -> Callable[[str, Usage], float | None]:
     if target is not None and target.pricing is not None:
-        given = {
-            "input": target.pricing.input_per_mtok,
-            "output": target.pricing.output_per_mtok,
-        }
-        known = {name: price for name, price in given.items() if price or is_written(f"{path}.pricing.{name}_per_mtok")}
-        if len(known) == len(given):
-            table = PriceTable(version="spec", models={target.model or "target": Price(**known)})
+        given = target.pricing
+        if given.free or (given.input_per_mtok and given.output_per_mtok):
+            own = Price(input=given.input_per_mtok, output=given.output_per_mtok)
+            table = PriceTable(version="spec", models={target.model or "target": own})
             return lambda _, usage: table.cost(target.model or "target", usage).usd
-        if known:  # half of what an answer costs is no cost
+        if given.input_per_mtok or given.output_per_mtok:  # half of what an answer costs is no cost
             return lambda _, usage: usage.cost_usd
     asked = target.model if target is not None else ""
     names: dict[str, str] = {}

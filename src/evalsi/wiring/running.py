@@ -95,7 +95,7 @@ def prepared(document: RunDocument, settings: Settings, options: RunOptions, sto
     baselines = RunBaselines(store, document.folder) if names_a_baseline(spec) else None
     if baselines is not None:
         baselines.refuse_missing(document)
-    price = price_of(spec.target, prices_of(settings), document.says)
+    price = price_of(spec.target, prices_of(settings))
     budget = run_budget(spec)
     if budget.usd is not None:
         _refuse_unknown_prices(document, None if answers is not None else spec.target, price, graders.judges)

@@ -131,6 +131,10 @@ def test_a_wrong_evaluator_is_named(evaluators: str, said: str) -> None:
             "{connector: anthropic, model: m, pricing: {input_per_mtok: 3}}",
             "spec.target.pricing.output_per_mtok is no price, and without it no cost is known; give both",
         ),
+        (
+            "{connector: anthropic, model: m, pricing: {input_per_mtok: 3, output_per_mtok: 4, free: true}}",
+            "spec.target.pricing.free says that the model costs nothing, and prices are given; leave one of them out",
+        ),
         ("{command: {argv: [x], output_path: a}}", "reads a path of what is printed; write stdout: json"),
         ("{command: {argv: [x, '{{ reference }}']}}", "the target must not see the right answer"),
         ("{command: {argv: [x], env_from: {A: sk-123}}}", "spec.target.command.env_from.A must be the name of an"),

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from math import isfinite
 
 import msgspec
 import pytest
@@ -78,3 +79,10 @@ def test_a_trend_is_told_in_words() -> None:
     assert trend_words([window(0.25), window(None), window(0.75)]) == "from 0.250 to 0.750, between 0.250 and 0.750"
     chart = trend_chart([window(0.5)], axis_of([]), HOUR, label='"<b>')
     assert "<b>" not in chart
+
+
+@pytest.mark.parametrize("value", [-5e-324, 2.2e-308, -1.7e308, 1.7e308])
+def test_values_at_the_ends_of_what_a_number_holds_are_drawn(value: float) -> None:
+    axis = axis_of([window(value, None)])
+    assert isfinite(axis.low) and isfinite(axis.high)
+    assert isfinite(axis.place(value))

@@ -8,6 +8,7 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -152,10 +153,21 @@ class RemoteConnection:
         if kind is None:
             return SandboxError(f"the host of sandboxes at {self._options.address} cannot be used: {message}")
         field = trailers.get("evalsi-field-bin", b"")
-        told = told_error(kind, message, where=field.decode() if isinstance(field, bytes) and field else None)
+        told = told_error(
+            kind, message, where=field.decode(errors="replace") if isinstance(field, bytes) and field else None
+        )
         if isinstance(told, OverloadedError):
-            told.retry_after_s = float(trailers.get("retry-after", 1))
+            told.retry_after_s = _seconds_to_wait(trailers.get("retry-after"))
         return told
+
+
+def _seconds_to_wait(told: Any) -> float:
+    """What a host says, or a second: a host that is not ours may say nothing, no number, or have us ask without a pause."""
+    try:
+        seconds = float(told)
+    except (TypeError, ValueError):
+        return 1.0
+    return max(1.0, seconds) if isfinite(seconds) else 1.0
 
 
 def _open(options: RemoteOptions) -> "grpc.aio.Channel":

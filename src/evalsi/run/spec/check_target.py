@@ -148,7 +148,10 @@ def _check_limits(part: Part, target: Target) -> None:
 
 
 def _check_prices(part: Part, pricing: Pricing) -> None:
-    """Both prices or none: half of what an answer costs is no cost."""
+    """Both prices or none: half of what an answer costs is no cost, and what is free has no price."""
+    if pricing.free and (pricing.input_per_mtok or pricing.output_per_mtok):
+        part.say("pricing.free", "says that the model costs nothing, and prices are given", "leave one of them out")
+        return
     prices = {"input_per_mtok": pricing.input_per_mtok, "output_per_mtok": pricing.output_per_mtok}
     missing = [name for name, price in prices.items() if not price and part.at(f"pricing.{name}") not in part.wrong]
     if len(missing) == 1 and all(price >= 0 for price in prices.values()):

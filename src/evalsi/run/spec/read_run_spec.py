@@ -16,7 +16,7 @@ from evalsi.core.errors import InvalidSpecError
 from evalsi.documents.document_file import DocumentKind, listed, read_file
 from evalsi.documents.json_tree import read_json
 from evalsi.documents.placed_tree import PlacedTree
-from evalsi.documents.spelling import as_written, first_spelling, worded
+from evalsi.documents.spelling import as_written, first_spelling, value_at, worded
 from evalsi.documents.yaml_tree import plain_value
 from evalsi.run.spec.check_dataset import check_dataset
 from evalsi.run.spec.check_envelope import API_VERSIONS, check_envelope
@@ -28,7 +28,7 @@ from evalsi.run.spec.check_target import check_target
 from evalsi.run.spec.override import apply_overrides
 from evalsi.run.spec.own_judge import HOW_TO_NAME, with_own_judge
 from evalsi.run.spec.substitute import substitute
-from evalsi.schema import EvalRun, RunMetadata, RunSpec
+from evalsi.schema import EvalRun, RunMetadata, RunSpec, Target
 from evalsi.schema.json_schema import json_schema
 from evalsi.schema.thorough_reader import read_thoroughly
 
@@ -60,10 +60,6 @@ class RunDocument:
     def spec(self) -> RunSpec:
         assert self.run.spec is not None
         return self.run.spec
-
-    def says(self, path: str) -> bool:
-        """Whether somebody wrote something at a path; never so of a spec that was kept or came over the wire."""
-        return self.tree.has(first_spelling(self.tree, path))
 
     def where(self, path: str) -> str:
         """`file:line:column` of the value at a path such as `spec.gates[0].min`; the name of a run whose spec was kept."""
@@ -106,7 +102,11 @@ def read_run_spec(
         raise listed(tree.problems, name)
     spec = run.spec or RunSpec()
     return RunDocument(
-        run=_completed(run, checked.refs, spec), source=name, folder=folder, evaluators=checked, tree=tree
+        run=_completed(run, checked.refs, _with_free(spec, tree)),
+        source=name,
+        folder=folder,
+        evaluators=checked,
+        tree=tree,
     )
 
 
@@ -176,6 +176,27 @@ def _completed(run: EvalRun, refs: list[Any], spec: RunSpec) -> EvalRun:
     return msgspec.structs.replace(
         run, metadata=metadata, spec=with_own_judge(msgspec.structs.replace(spec, evaluators=refs))
     )
+
+
+def _with_free(spec: RunSpec, tree: PlacedTree) -> RunSpec:
+    """The spec that says of a target whose two prices somebody wrote as 0 that it is free: a message cannot tell a 0 that is
+    written from one that is not, and the spec goes on as one, to a store or a server.
+    """
+    return (
+        spec if spec.target is None else msgspec.structs.replace(spec, target=_free(spec.target, tree, "spec.target"))
+    )
+
+
+def _free(target: Target, tree: PlacedTree, path: str) -> Target:
+    pricing = target.pricing
+    if pricing is not None and not (pricing.input_per_mtok or pricing.output_per_mtok):
+        written = [value_at(tree, f"{path}.pricing.{name}_per_mtok") for name in ("input", "output")]
+        if None not in written:
+            target = msgspec.structs.replace(target, pricing=msgspec.structs.replace(pricing, free=True))
+    if not target.fallbacks:
+        return target
+    fallbacks = [_free(one, tree, f"{path}.fallbacks[{place}]") for place, one in enumerate(target.fallbacks)]
+    return msgspec.structs.replace(target, fallbacks=fallbacks)
 
 
 def _expand(tree: PlacedTree) -> None:

@@ -177,6 +177,9 @@ class Pricing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rep
     """US dollars for a million input tokens."""
     output_per_mtok: float = 0.0
     """US dollars for a million output tokens."""
+    free: bool = False
+    """Whether the model costs nothing; a 0 alone is a price that nobody gave. Two prices that a file gives as 0 set it.
+    """
 
 
 class MCPServer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True, forbid_unknown_fields=True, gc=False):

@@ -324,6 +324,7 @@ FIELDS: dict[str, tuple[tuple[str, str, str, str, str, str, bool], ...]] = {
     "Pricing": (
         ("input_per_mtok", "inputPerMtok", "double", "plain", "", "", False),
         ("output_per_mtok", "outputPerMtok", "double", "plain", "", "", False),
+        ("free", "free", "bool", "plain", "", "", False),
     ),
     "MCPServer": (
         ("name", "name", "string", "plain", "", "", False),

@@ -1674,6 +1674,7 @@ def rest_Pricing(m: Pricing) -> dict[str, Any]:
     d: dict[str, Any] = {
         "inputPerMtok": m.input_per_mtok,
         "outputPerMtok": m.output_per_mtok,
+        "free": m.free,
     }
     return d
 
@@ -1682,6 +1683,7 @@ def file_Pricing(m: Pricing) -> dict[str, Any]:
     d: dict[str, Any] = {}
     d["input_per_mtok"] = m.input_per_mtok
     d["output_per_mtok"] = m.output_per_mtok
+    d["free"] = m.free
     return d
 
 

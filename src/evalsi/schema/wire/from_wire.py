@@ -809,6 +809,7 @@ def read_Pricing(w):
     return Pricing(
         input_per_mtok=w.input_per_mtok,
         output_per_mtok=w.output_per_mtok,
+        free=w.free,
     )
 
 

@@ -914,6 +914,9 @@ def fill_Pricing(s, w):
     v = s.output_per_mtok
     if v:
         w.output_per_mtok = v
+    v = s.free
+    if v:
+        w.free = v
 
 
 def fill_MCPServer(s, w):

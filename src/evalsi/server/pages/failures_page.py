@@ -40,7 +40,7 @@ from evalsi.server.pages.project_choice import visible_names
 from evalsi.server.pages.trace_conversation import conversation_of_steps
 from evalsi.server.pages.trace_filter import own_project, within
 from evalsi.server.pages.trace_page import LINES, shown_line
-from evalsi.server.pages.visit import Moved, Page, Query, Visit
+from evalsi.server.pages.visit import Moved, Page, Query, Visit, as_typed
 
 ROWS = 40
 EVENTS = 100
@@ -133,7 +133,7 @@ async def update_failure(visit: Visit, failure_id: str) -> Page | Moved:
     texts = {"reference": form.get("reference")}
     if _asks_in_text(record):
         texts["input"] = form.get("input")
-    texts = {name: said for name, said in texts.items() if said and said != text_of(getattr(record, name))}
+    texts = {name: said for name, said in texts.items() if said and said != as_typed(text_of(getattr(record, name)))}
     status = STATUSES.get(form.get("status"), FailureStatus.UNSPECIFIED)
     request = UpdateFailureRequest(
         project=project,
@@ -142,8 +142,8 @@ async def update_failure(visit: Visit, failure_id: str) -> Page | Moved:
         record=msgspec.structs.replace(record, **{name: Content(text=said) for name, said in texts.items()})
         if texts
         else None,
-        title=form.get("title") if form.get("title") != failure.title else "",
-        reason=form.get("reason") if form.get("reason") != failure.reason else "",
+        title=form.get("title") if form.get("title") != as_typed(failure.title) else "",
+        reason=form.get("reason") if form.get("reason") != as_typed(failure.reason) else "",
         assignee=form.get("assignee"),
         status=status,
     )

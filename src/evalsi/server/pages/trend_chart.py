@@ -20,6 +20,8 @@ _ROOM = 0.06
 _DASH = 16.0
 _ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """Where an axis may end, times a power of ten."""
+_SMALLEST, _LARGEST = 1e-300, 1e300
+"""Sizes beyond which a double has no round number near."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +64,7 @@ def axis_of(windows: Sequence[MetricWindow], bounds: Sequence[float] = ()) -> Ax
 
 def _round_end(value: float) -> float:
     """The nearest round number that is no nearer to zero."""
-    if value == 0 or not math.isfinite(value):
+    if not _SMALLEST < abs(value) < _LARGEST:
         return value
     unit = 10.0 ** math.floor(math.log10(abs(value)))
     size = abs(value) / unit

@@ -27,6 +27,11 @@ PROTOCOL = "page"
 """How calls of pages are named in logs and metrics."""
 
 
+def as_typed(text: str) -> str:
+    """A text as it comes back from a field that it was shown in: browsers send every end of a line as CRLF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
 class Query:
     """Fields of an address or a form. A field that is not there is an empty text."""
 
@@ -37,7 +42,7 @@ class Query:
             raise UsageError(f"there are more than {_MOST_FIELDS} fields") from None
 
     def get(self, name: str) -> str:
-        return next((value.strip() for key, value in self.pairs if key == name), "")
+        return next((as_typed(value) for key, value in self.pairs if key == name), "")
 
     def all(self, name: str) -> list[str]:
         return [value.strip() for key, value in self.pairs if key == name and value.strip()]
