@@ -234,7 +234,15 @@ def test_the_version_is_printed(cli: Cli, arguments: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("eval", "--dta", "data.jsonl"), "error: no such option '--dta'"),
+        (
+            ("eval", "--dta", "data.jsonl"),
+            "error: no such option '--dta'; did you mean '--data', '--map', '--set'?; see: evalsi eval",
+        ),
+        (
+            ("eval", "--evaluator", "x"),
+            "error: no such option '--evaluator'; did you mean '--evaluators'?; see: evalsi eval",
+        ),
+        (("rewards", "scor"), "error: no such command 'scor'; did you mean 'score'?; see: evalsi rewards --help"),
         (
             ("eval",),
             "error: missing option '--data', as in: evalsi eval --data outputs.jsonl --evaluators exact-match,",

@@ -242,6 +242,7 @@ def test_mistakes_are_said_in_a_sentence(here: Here) -> None:
     Path("records.jsonl").write_text('{"id": "1"}\n{"id": "2"}\n')
     assert "holds no span; OTLP JSON is an object with resourceSpans" in here.traces("import", "records.jsonl").err
     Path("none.json").write_text("{}")
+    assert "nne.json: there is no such file; did you mean 'none.json'?" in here.traces("import", "nne.json").err
     for arguments in (
         ("import", "missing.json"),
         ("import", "none.json"),
@@ -301,6 +302,21 @@ def test_a_server_is_spoken_to_with_the_same_words(here: Here, server: RunningSe
     assert json.loads(Path("traces.jsonl").read_text())["id"] == name
     assert "removed 1 trace" in here.traces("delete", name, "--yes", *at).err
     assert here.ids(*at) == []
+
+
+def test_traces_of_several_projects_are_listed_with_theirs_and_exported(here: Here, server: RunningServer) -> None:
+    at = ("--server", f"http://{server.address}")
+    assert server.post("/v1alpha1/projects", {"name": "lamps"})[0] == 200
+    assert "4 spans" in here.traces("import", H01, *at, "--project", "lamps").err
+    assert "imported" in here.traces("import", ATIF, *at).err
+    listed = sound(here.traces("list", *at)).splitlines()
+    assert [line.split()[0] for line in listed] == ["project", "default", "lamps"]
+    assert "wrote all.jsonl: 2 traces" in here.traces("export", "-o", "all.jsonl", *at).err
+    for project in ("default", "lamps"):
+        assert (
+            "removed 1 trace"
+            in here.traces("delete", "--before", "2100-01-01T00:00:00Z", "--yes", *at, "--project", project).err
+        )
 
 
 SPEC = """\

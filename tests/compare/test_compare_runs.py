@@ -456,6 +456,17 @@ def test_comparing_a_run_with_itself_prints_every_bound(two: Callable[..., Ended
     assert two("compare", "a", "a").status == 0
 
 
+@pytest.mark.parametrize("form", ["table", "md"])
+@pytest.mark.parametrize("words", [("compare",), ("matrix", "--metric", "exact-match")])
+def test_the_level_of_the_intervals_stands_over_them(
+    two: Callable[..., Ended], words: tuple[str, ...], form: str
+) -> None:
+    assert "95% CI" in two(*words, "a", "b", "--format", form).out
+    other = two(*words, "a", "b", "--format", form, "--confidence", "0.9").out
+    assert "90% CI" in other
+    assert "95%" not in other
+
+
 @pytest.mark.parametrize(
     ("flags", "status"),
     [

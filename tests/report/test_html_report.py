@@ -202,6 +202,12 @@ def test_the_manifest_says_what_could_not_be_held_fast_and_how_to_run_it_again()
     assert "9f2e" * 16 in manifest
 
 
+def test_the_version_of_evalsi_stands_once_in_the_manifest() -> None:
+    run = demo_run(about={"packages": {"evalsi": "1.0.0", "numpy": "2.3.1"}})
+    software = section(html_report(run), "manifest").partition("Software")[2]
+    assert (software.count("evalsi"), "numpy2.3.1" in software) == (1, True)
+
+
 def test_a_failed_gate_opens_the_page_with_the_number_that_decided() -> None:
     run = demo_run(gates=[gate("holds-reference", least=0.1, value=0.256), gate("correctness", least=0.8, value=0.741)])
     text = Page(html_report(run)).text

@@ -39,9 +39,10 @@ def server(tmp_path: Path) -> Generator[RunningServer]:
         yield found
 
 
-def send(server: RunningServer) -> str:
+def send(server: RunningServer, project: str = "default", session: str = "s1") -> str:
     (span,) = a_trace(1)
-    assert post(server, body_of(type(span)(**{**fields(span), "attributes": {**SAID, "session.id": "s1"}})))[0] == 200
+    said = {"attributes": {**SAID, "session.id": session}, "resource": {"evalsi.project": project}}
+    assert post(server, body_of(type(span)(**{**fields(span), **said})))[0] == 200
     return span.trace_id
 
 
@@ -73,6 +74,10 @@ def test_a_mapping_is_previewed_on_a_trace_or_session_that_is_stored(server: Run
         assert "draft@1" in ended.out
         assert "Is it on?" in ended.out
         assert "house@1" not in ended.out
+    assert server.post("/v1alpha1/projects", {"name": "lamps"})[0] == 200
+    elsewhere = send(server, "lamps", "s2")
+    ended = evalsi("mappings", "check", "draft.json", "--session", "s2", *at, cwd=tmp_path, env=env)
+    assert elsewhere[:8] in ended.out, ended.err
     for options in (("--trace", "f" * 32), ("--session", "none"), ("--trace", name, "--session", "s1")):
         ended = evalsi("mappings", "check", "draft.json", *options, cwd=tmp_path, env=env)
         assert ended.status in (1, 2), ended

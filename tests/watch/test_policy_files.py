@@ -8,6 +8,7 @@ import pytest
 from evalsi.core.errors import InvalidSpecError, NotFoundError
 from evalsi.schema import PolicyScope
 from evalsi.schema.json_codec import to_jsonable
+from evalsi.watch.condition import TRACE_VARIABLES, Condition
 from evalsi.watch.policy import checked_policy
 from evalsi.watch.read_policy import read_policy
 from tests.watch.live_traffic import policy_of
@@ -106,6 +107,13 @@ def test_a_condition_over_scores_knows_its_metrics(change: str, told: str) -> No
         assert told in "".join(f"{mistake}\n" for mistake in mistakes_in(text))
     else:
         read_policy(text)
+
+
+@pytest.mark.parametrize("selector", ['service = "lamp-app"', "service='lamp-app'", 'error && service = "lamp-app"'])
+def test_one_equals_sign_is_one_mistake_that_says_what_to_write(selector: str) -> None:
+    column = selector.index("=") + 1
+    (problem,) = Condition(selector, TRACE_VARIABLES).problems
+    assert (problem.column, problem.hint) == (column, "write == for equal")
 
 
 @pytest.mark.parametrize(

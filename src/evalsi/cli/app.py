@@ -6,6 +6,7 @@ says so.
 
 import importlib
 import os
+import re
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -186,10 +187,14 @@ _OTHERWISE = {
 """By command and an option that other tools would have there: what to write."""
 
 
+_GUESS = re.compile(r"\. \(?Did you mean (?:one of: )?(.+)\?\)?$")
+"""How click ends a mistake with the names that are near: one alone, several in brackets."""
+
+
 def _usage_in_words(error: click.UsageError) -> str:
     """What is wrong with the words of a command, in one sentence that ends with where its help is."""
     message = " ".join(error.format_message().split()).rstrip(".")
-    message = message[:1].lower() + message[1:] + _example(error)
+    message = _GUESS.sub(r"; did you mean \1?", message[:1].lower() + message[1:]) + _example(error)
     command = error.ctx.command_path if error.ctx is not None else "evalsi"
     if isinstance(error, click.NoSuchOption) and (command, error.option_name) in _OTHERWISE:
         message = f"no such option '{error.option_name}'; {_OTHERWISE[command, error.option_name]}"

@@ -12,7 +12,7 @@ from evalsi.cli.server_options import server_here, server_options
 from evalsi.cli.table import number, print_table, text, whole
 from evalsi.cli.terminal import as_json, console, say
 from evalsi.core.collector import tune_collector
-from evalsi.core.figure import figure, signed
+from evalsi.core.figure import figure, interval_heading, signed
 
 
 @click.command()
@@ -144,7 +144,7 @@ def print_comparison(comparison: Any, *, max_flips: int) -> None:
         number("baseline", short="base"),
         number("candidate", short="cand"),
         number("difference", short="diff"),
-        whole("interval"),
+        whole(interval_heading(metric.interval.level for metric in comparison.metrics if metric.interval is not None)),
         number("p"),
         number("+/-"),
         whole("verdict"),

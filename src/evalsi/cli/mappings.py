@@ -97,14 +97,14 @@ def _stored(trace_id: str | None, session_id: str | None, tracing: "Tracing") ->
 
     settings = Settings.from_environment()
     with trace_library(settings, server_here(settings)) as library:
-        names = [trace_id] if trace_id is not None else []
+        names = [(trace_id, "")] if trace_id is not None else []
         if session_id is not None:
             found = list(library.traces(TraceFilter(session_id=session_id), limit=MOST_OF_SESSION + 1))
-            names = [each.trace_id for each in found[:MOST_OF_SESSION]][::-1]
+            names = [(each.trace_id, each.project) for each in found[:MOST_OF_SESSION]][::-1]
             if len(found) > MOST_OF_SESSION:
                 say(f"the newest {MOST_OF_SESSION} traces of the session are read; --trace ID reads any other")
         if not names:
             raise NotFoundError(
                 f"no stored trace is of the session {session_id!r}", hint="'evalsi traces list' shows them"
             )
-        return [record_of_trace(library.spans(name), tracing) for name in names]
+        return [record_of_trace(library.spans(name, project=project), tracing) for name, project in names]

@@ -9,7 +9,7 @@ from evalsi.cli.format_option import format_option
 from evalsi.cli.server_options import server_here, server_options
 from evalsi.cli.table import number, print_table, text, whole
 from evalsi.cli.terminal import as_json, console, say
-from evalsi.core.figure import figure
+from evalsi.core.figure import figure, interval_heading
 
 
 @click.command()
@@ -97,7 +97,7 @@ _COLUMNS = (
     "group", "run", "run_id", "n", "mean", "ci_low", "ci_high", "difference", "difference_low", "difference_high",
     "p_adjusted", "verdict", "cost_usd_per_sample", "latency_s_per_sample", "frontier", "dominated_by",
 )  # fmt: skip
-_HEADINGS = ("run", "n", "mean", "interval", "difference", "interval", "p", "verdict", "USD/sample", "s/sample", "")
+_HEADINGS = ("run", "n", "mean", "{level}", "difference", "{level}", "p", "verdict", "USD/sample", "s/sample", "")
 
 
 def _cells(table: Any, row: Any) -> list[Any]:
@@ -144,13 +144,14 @@ def _print(found: Any) -> None:
 
     from evalsi.core.inert import printable
 
+    level = interval_heading([found.level])
     columns = [
         text("run"),
         number("n"),
         number("mean"),
-        whole("interval"),
+        whole(level),
         number("difference", short="diff"),
-        whole("interval"),
+        whole(level),
         number("p"),
         whole("verdict"),
         number("USD/sample"),
@@ -173,7 +174,7 @@ def _markdown(found: Any) -> str:
     for table in found.tables:
         if table.group is not None:
             lines += ["", f"**{markdown_text(table.group) or '–'}**", ""]
-        lines.append("| " + " | ".join(_HEADINGS) + " |")
+        lines.append("| " + " | ".join(_HEADINGS).format(level=interval_heading([found.level])) + " |")
         lines.append("|---|--:|--:|:-:|--:|:-:|--:|---|--:|--:|---|")
         for row in table.rows:
             *figures, standing = _texts(row)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from evalsi.cli.table import number, plot, print_table, text, whole
 from evalsi.cli.terminal import as_json, say
-from evalsi.core.figure import counted, figure
+from evalsi.core.figure import counted, figure, interval_heading
 from evalsi.core.inert import inert_cell, markdown_text, printable
 from evalsi.schema import MetricKind, MetricSummary
 
@@ -79,8 +79,7 @@ def print_summaries(summaries: Sequence[MetricSummary], output_format: str) -> N
 def _print_table(summaries: Sequence[MetricSummary]) -> None:
     from rich.text import Text
 
-    levels = {summary.ci.level for summary in summaries if summary.ci is not None}
-    level = f"{100 * levels.pop():g}% CI" if len(levels) == 1 else "CI"
+    level = interval_heading(summary.ci.level for summary in summaries if summary.ci is not None)
     columns = (
         text("metric"),
         number("n"),

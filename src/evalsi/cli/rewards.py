@@ -16,7 +16,7 @@ from evalsi.cli.metric_table import FORMATS, mean_in_words, print_summaries
 from evalsi.cli.server_options import key_options
 from evalsi.cli.table import number, print_table, text, whole
 from evalsi.cli.terminal import say
-from evalsi.core.figure import counted, figure
+from evalsi.core.figure import counted, figure, interval_heading
 
 
 @click.group(cls=GroupWithServe, serve_in="evalsi.server.rewards_command")
@@ -206,7 +206,7 @@ def _print(signs: Any) -> None:
         text("sign"),
         number("value"),
         number("n"),
-        whole("interval"),
+        whole(interval_heading(sign.estimate.interval.level for sign in signs if sign.estimate.interval is not None)),
         text("says"),
         text("meaning"),
     )

@@ -9,7 +9,7 @@ from typing import Any
 from evalsi.cli.metric_table import interval_text, mean_text
 from evalsi.cli.table import number, print_table, text, whole
 from evalsi.cli.terminal import say
-from evalsi.core.figure import counted
+from evalsi.core.figure import counted, interval_heading
 
 
 def slices_of(run: Any, output_format: str) -> list[Any]:
@@ -33,7 +33,8 @@ def print_slices(run: Any, slices: Sequence[Any]) -> None:
         if not is_over_trials(summary.metric)
     ]
     print()
-    print_table((text("slice"), text("metric"), number("n"), number("mean"), whole("interval")), rows)
+    heading = interval_heading(each.ci.level for one in slices for each in one.summaries if each.ci is not None)
+    print_table((text("slice"), text("metric"), number("n"), number("mean"), whole(heading)), rows)
     for key in asked_slices(run):
         values = sum(one.key == key for one in slices)
         if not values:

@@ -163,7 +163,7 @@ def export(output: Path, form: Literal["records", "atif"], limit: int, **given: 
             if place == limit:
                 has_more = True
                 break
-            record = library.get(trace.trace_id).record
+            record = library.get(trace.trace_id, project=trace.project).record
             if record is not None:
                 stream.write(line_of(_scored(record, trace), form))
                 written += 1

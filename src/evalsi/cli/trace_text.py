@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from evalsi.access.gate import DEFAULT_PROJECT
 from evalsi.cli.table import excerpt, number, print_table, text, whole
 from evalsi.cli.terminal import console
 from evalsi.core.figure import counted
@@ -15,8 +16,10 @@ _MOST_SCORES = 3
 
 
 def print_traces(traces: Sequence["TraceSummary"]) -> None:
-    """One line for each."""
+    """One line for each; with its project where one is of another than the default, since its id is found there alone."""
+    projects = any(trace.project not in ("", DEFAULT_PROJECT) for trace in traces)
     columns = (
+        *([whole("project")] if projects else []),
         whole("trace"),
         whole("when"),
         text("service"),
@@ -26,7 +29,7 @@ def print_traces(traces: Sequence["TraceSummary"]) -> None:
         text("scores"),
         excerpt("input"),
     )
-    print_table(columns, [cells_of(trace) for trace in traces])
+    print_table(columns, [(*([trace.project] if projects else []), *cells_of(trace)) for trace in traces])
 
 
 def cells_of(trace: "TraceSummary") -> tuple[str, ...]:

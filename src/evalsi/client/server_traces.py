@@ -45,8 +45,8 @@ class ServerTraces:
                 return
             left = None if left is None else left - len(page.traces)
 
-    def get(self, trace_id: str) -> GetTraceResponse:
-        return self._client.get_trace(GetTraceRequest(project=self._server.project, trace_id=trace_id))
+    def get(self, trace_id: str, *, project: str = "") -> GetTraceResponse:
+        return self._client.get_trace(GetTraceRequest(project=project or self._server.project, trace_id=trace_id))
 
     def feedback(self, *, trace_id: str = "", session_id: str = "", limit: int | None = None) -> Iterator[Feedback]:
         token = ""
@@ -68,8 +68,8 @@ class ServerTraces:
                 return
             left = None if left is None else left - size
 
-    def spans(self, trace_id: str) -> Sequence[Span]:
-        request = ExportTraceRequest(project=self._server.project, trace_id=trace_id)
+    def spans(self, trace_id: str, *, project: str = "") -> Sequence[Span]:
+        request = ExportTraceRequest(project=project or self._server.project, trace_id=trace_id)
         return spans_of_bodies([b"".join(self._client.export_trace(request))])
 
     def follow(self, choice: TraceFilter, *, interval_s: float) -> Iterator[TraceSummary]:

@@ -5,17 +5,18 @@ from collections.abc import Sequence
 from evalsi.compare.comparison import Comparison
 from evalsi.compare.comparison_text import titled
 from evalsi.core.errors import InvalidSpecError
-from evalsi.core.figure import figure, signed
+from evalsi.core.figure import figure, interval_heading, signed
 from evalsi.core.inert import markdown_text
 
 
 def as_markdown(comparison: Comparison, *, max_flips: int = 5) -> str:
     """Verdict, table of metrics, and the records that changed, folded away."""
+    level = interval_heading(metric.interval.level for metric in comparison.metrics if metric.interval is not None)
     lines = [
         f"**{comparison.verdict}**: {markdown_text(comparison.candidate)} against {markdown_text(comparison.baseline)}, "
         f"{comparison.shared} shared records",
         "",
-        "| metric | pairs | baseline | candidate | difference | interval | p (Holm) | verdict |",
+        f"| metric | pairs | baseline | candidate | difference | {level} | p (Holm) | verdict |",
         "|---|--:|--:|--:|--:|:-:|--:|---|",
     ]
     for metric in comparison.metrics:

@@ -1,5 +1,7 @@
 """A number as tables in plain text show it. Its own module so that a terminal, a log and a notebook show it alike."""
 
+from collections.abc import Iterable
+
 
 def counted(count: int, noun: str) -> str:
     """`1 record`, `2,000 records`."""
@@ -25,3 +27,9 @@ def signed(value: float | None) -> str:
     if value is None or value == 0:
         return figure(value)
     return ("+" if value > 0 else "") + figure(value)
+
+
+def interval_heading(levels: Iterable[float]) -> str:
+    """What stands over intervals of these levels: `95% CI`; `CI` where they are of several, or there are none."""
+    (*different,) = set(levels)
+    return f"{100 * different[0]:g}% CI" if len(different) == 1 else "CI"

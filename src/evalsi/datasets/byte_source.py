@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from evalsi.core.errors import InvalidDataError, NotFoundError
+from evalsi.core.nearest_file import nearest_file
 from evalsi.datasets.rows import Digest
 
 
@@ -76,7 +77,7 @@ class ByteSource:
         try:
             return self.path.open("rb")
         except FileNotFoundError:
-            raise NotFoundError("there is no such file", where=self.name) from None
+            raise NotFoundError("there is no such file", where=self.name, hint=nearest_file(self.path)) from None
         except OSError as error:
             raise InvalidDataError(f"cannot be read: {error.strerror or error}", where=self.name) from error
 

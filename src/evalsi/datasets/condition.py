@@ -12,6 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from evalsi.core.condition_growth import growth_in
+from evalsi.core.condition_mistakes import EQUAL_HINT, is_lone_equals
 from evalsi.core.errors import InvalidSpecError, UnknownNameError, UsageError
 from evalsi.datasets.rows import Part, Row
 from evalsi.schema import Content, Record
@@ -119,7 +120,7 @@ def _explained(text: str) -> UsageError:
         if unknown.hint is not None and unknown.hint.startswith("known"):
             unknown.hint = f"a column of your own is metadata.{name}; {unknown.hint}"
         return unknown
-    hint = "write == for equal" if "token recognition error at: '='" in reason.replace("= '", "='") else None
+    hint = EQUAL_HINT if is_lone_equals(reason) else None
     return InvalidSpecError(f"the condition cannot be read: {reason[:1].lower()}{reason[1:]}", where=where, hint=hint)
 
 

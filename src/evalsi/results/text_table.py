@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-from evalsi.core.figure import figure
+from evalsi.core.figure import figure, interval_heading
 from evalsi.core.inert import printable
 from evalsi.schema import MetricKind, MetricSummary
 
@@ -50,8 +50,7 @@ def as_html(summaries: Sequence[MetricSummary]) -> str:
 
 
 def _header(summaries: Sequence[MetricSummary]) -> tuple[str, ...]:
-    levels = {summary.ci.level for summary in summaries if summary.ci is not None}
-    level = f"{100 * levels.pop():g}% CI" if len(levels) == 1 else "CI"
+    level = interval_heading(summary.ci.level for summary in summaries if summary.ci is not None)
     return tuple(level if column == "95% CI" else column for column in COLUMNS)
 
 

@@ -14,6 +14,9 @@ from evalsi.traces.span import Span
 class TraceLibrary(Protocol):
     """Traces that were received or imported.
 
+    A list may hold those of several projects; `project` of a trace that was listed is then given with its id. Where it is
+    empty, the project that was named is meant, else the default one.
+
     Every method raises EvalsiError when the store or server cannot be used, and NotFoundError for a trace that is not there.
     """
 
@@ -21,7 +24,7 @@ class TraceLibrary(Protocol):
         """Those of the choice, the newest begin first."""
         ...
 
-    def get(self, trace_id: str) -> GetTraceResponse:
+    def get(self, trace_id: str, *, project: str = "") -> GetTraceResponse:
         """By its id, or the unique begin of one."""
         ...
 
@@ -29,7 +32,7 @@ class TraceLibrary(Protocol):
         """What was said about a trace, by its id or the unique begin of one, or about a session; the newest first."""
         ...
 
-    def spans(self, trace_id: str) -> Sequence[Span]:
+    def spans(self, trace_id: str, *, project: str = "") -> Sequence[Span]:
         """What it was made of, by its id or the unique begin of one: as it was sent, with resources and events."""
         ...
 

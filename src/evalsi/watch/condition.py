@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from evalsi.core.condition_growth import growth_in
+from evalsi.core.condition_mistakes import EQUAL_HINT, LONE_EQUALS, condition_mistakes, is_lone_equals
 from evalsi.core.errors import UsageError, suggestion
 
 MOST_CHARACTERS = 4_000
@@ -25,7 +26,6 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
-_PLACE = re.compile(r"<input>:(\d+):(\d+): ([^\n]*?)(?: \[[A-Z_]+\])?$", re.MULTILINE)
 _UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
 _EXPECTING = re.compile(r",? expecting (\{.*|'.*|[A-Z_]+)$", re.DOTALL)
 _OVERLOAD = re.compile(r"found no matching overload for '_?(.+?)_?' applied to '\((.*)\)'")
@@ -147,13 +147,10 @@ class Condition:
         return "".join(written)
 
     def _explain(self, text: str, variables: Mapping[str, str]) -> None:
-        for match in _PLACE.finditer(text):
-            if "*error*" in match[3] and self.problems:
-                continue  # it only follows from the mistake before
-            line, column = int(match[1]), int(match[2])
+        for line, shifted, message in condition_mistakes(text, is_more=bool(self.problems)):
             start = sum(len(each) + 1 for each in self.text.split("\n")[: line - 1])
-            column -= 2 * sum(start <= moved < start + column - 1 for moved in self._moved)
-            self.problems.append(Problem(line, max(1, column), *_reworded(match[3], variables)))
+            column = shifted - 2 * sum(start <= moved < start + shifted - 1 for moved in self._moved)
+            self.problems.append(Problem(line, max(1, column), *_reworded(message, variables)))
         if not self.problems:
             self.problems.append(Problem(1, 1, f"the condition cannot be read: {text.partition(chr(10))[0][:200]}"))
 
@@ -180,6 +177,8 @@ def _reworded(problem: str, variables: Mapping[str, str]) -> tuple[str, str | No
     if overload:
         hint = "write the number as a fraction, e.g. 500.0" if "double, int" in overload[2] else None
         return f"{overload[1]!r} does not take ({overload[2]})", hint
+    if is_lone_equals(problem):
+        return LONE_EQUALS, EQUAL_HINT
     short = _EXPECTING.sub("", problem)
     return short[:1].lower() + short[1:].replace("mismatched input '<EOF>'", "it ends too early"), None
 

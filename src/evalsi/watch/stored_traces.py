@@ -60,8 +60,8 @@ class StoredTraces:
                 return
             left = None if left is None else left - len(page.traces)
 
-    def get(self, trace_id: str) -> GetTraceResponse:
-        return read_trace(self._store, self._tracing, self._project, trace_id)
+    def get(self, trace_id: str, *, project: str = "") -> GetTraceResponse:
+        return read_trace(self._store, self._tracing, project or self._project, trace_id)
 
     def feedback(self, *, trace_id: str = "", session_id: str = "", limit: int | None = None) -> Iterator[Feedback]:
         token = ""
@@ -77,11 +77,12 @@ class StoredTraces:
                 return
             left = None if left is None else left - size
 
-    def spans(self, trace_id: str) -> Sequence[Span]:
+    def spans(self, trace_id: str, *, project: str = "") -> Sequence[Span]:
+        project = project or self._project
         name = trace_id.lower()
         if len(name) != 32:
-            name = self._store.full_id(self._project, name)
-        found = spans_of_bodies(self._store.spans(self._project, name))
+            name = self._store.full_id(project, name)
+        found = spans_of_bodies(self._store.spans(project, name))
         if not found:
             raise NotFoundError(f"there is no trace {trace_id!r}", hint="'evalsi traces list' lists them")
         return found

@@ -54,7 +54,8 @@ def test_every_figure_is_known_before_anything_is_evaluated(text: str, asks: lis
         ("baseline.foo > 0", 1, 10, "unknown name 'foo'"),
         ("metric('a').mean >\n  0.5 &&\n  foo", 3, 3, "unknown name 'foo'"),
         ("metric('a').n > 10 && metric('a').n < 'x'", 1, 37, "'<' does not take"),
-        ("metric('a').mean = 1", 1, 18, "syntax error"),
+        ("metric('a').mean = 1", 1, 18, "'=' compares nothing"),
+        ("true && metric('a').mean=1", 1, 25, "'=' compares nothing"),
         ("figure_0 > 1", 1, 1, "unknown name 'figure_0'"),
         ("metric('a').mean > figure_0", 1, 20, "unknown name 'figure_0'"),
         ("x" * 5000, 1, 1, "longer than 4000 characters"),
@@ -68,6 +69,12 @@ def test_a_mistake_in_a_condition_is_placed_in_the_text_as_written(
     first = condition.problems[0]
     assert (first.line, first.column) == (line, column), condition.problems
     assert said in first.message
+
+
+@pytest.mark.parametrize("text", ["metric('a').mean = 1", "metric('a').n=1 && run.errorRate < 1"])
+def test_one_equals_sign_in_a_gate_is_one_mistake_that_says_what_to_write(text: str) -> None:
+    (problem,) = GateCondition(text).problems
+    assert problem.hint == "write == for equal"
 
 
 @pytest.mark.parametrize(

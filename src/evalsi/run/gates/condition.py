@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from evalsi.core.condition_growth import growth_in
+from evalsi.core.condition_mistakes import EQUAL_HINT, LONE_EQUALS, condition_mistakes, is_lone_equals
 from evalsi.core.errors import UsageError, suggestion
 from evalsi.run.gates.figure_ask import FigureAsk, split_metric
 from evalsi.schema import GateStat
@@ -58,7 +59,6 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _FRACTION = re.compile(r"\d*\.?\d+(?:[eE][-+]?\d+)?")
-_PLACE = re.compile(r"<input>:(\d+):(\d+): ([^\n]*?)(?: \[[A-Z_]+\])?$", re.MULTILINE)
 _UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
 _OVERLOAD = re.compile(r"found no matching overload for '_?(.+?)_?' applied to '\((.*)\)'")
 _EXPECTING = re.compile(r",? expecting (\{.*|'.*|[A-Z_]+)$", re.DOTALL)
@@ -191,11 +191,9 @@ class GateCondition:
             )
 
     def _explain(self, text: str) -> None:
-        for match in _PLACE.finditer(text):
-            if "*error*" in match[3] and self.problems:
-                continue  # it only follows from the mistake before
-            line, column = self._original(int(match[1]), int(match[2]))
-            self.problems.append(ConditionProblem(line, column, *_reworded(match[3])))
+        for mistake in condition_mistakes(text, is_more=bool(self.problems)):
+            line, column = self._original(mistake.line, mistake.column)
+            self.problems.append(ConditionProblem(line, column, *_reworded(mistake.message)))
         if not self.problems:
             self.problems.append(
                 ConditionProblem(1, 1, f"the condition cannot be read: {text.partition(chr(10))[0][:200]}")
@@ -366,6 +364,8 @@ def _reworded(problem: str) -> tuple[str, str | None]:
     overload = _OVERLOAD.search(problem)
     if overload:
         return f"{overload[1]!r} does not take ({overload[2]})", None
+    if is_lone_equals(problem):
+        return LONE_EQUALS, EQUAL_HINT
     short = _EXPECTING.sub("", problem)
     short = short[:1].lower() + short[1:]
     return short.replace("mismatched input '<EOF>'", "it ends too early"), None
