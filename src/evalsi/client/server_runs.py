@@ -1,6 +1,6 @@
 """The runs of a server, as commands find them: the same words, the same figures, read page by page."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -9,6 +9,7 @@ from evalsi.client.client import Client
 from evalsi.client.result_columns import outputs_of, result_columns
 from evalsi.client.run_row import UNDER_WAY, headline_of, run_row
 from evalsi.core.errors import NotFoundError, UsageError
+from evalsi.core.listed_in_pages import listed_in_pages
 from evalsi.core.run_search import RunsAsked, run_search
 from evalsi.engine.columns import pack
 from evalsi.ports.run_store import RunRow, Segment
@@ -127,16 +128,11 @@ class ServerRuns:
         return run
 
     def _listed(self, request: ListRunsRequest, limit: int | None) -> Iterator[Run]:
-        token = ""
-        left = limit
-        while left is None or left > 0:
-            size = PAGE if left is None else min(PAGE, left)
-            page = self._client.list_runs(msgspec.structs.replace(request, page_size=size, page_token=token))
-            yield from page.runs
-            token = page.next_page_token
-            if not token:
-                return
-            left = None if left is None else left - len(page.runs)
+        def page(size: int, token: str) -> tuple[Sequence[Run], str]:
+            found = self._client.list_runs(msgspec.structs.replace(request, page_size=size, page_token=token))
+            return found.runs, found.next_page_token
+
+        return listed_in_pages(page, at_once=PAGE, limit=limit)
 
     def _pages(self, run_id: str) -> Iterator[ListRunResultsResponse]:
         token = ""

@@ -7,6 +7,7 @@ import msgspec
 from evalsi.client.client import Client
 from evalsi.client.otlp_sending import send_spans
 from evalsi.client.server_address import ServerAddress
+from evalsi.core.listed_in_pages import listed_in_pages
 from evalsi.schema import (
     DeleteTracesRequest,
     ExportTraceRequest,
@@ -33,40 +34,24 @@ class ServerTraces:
         self._server = server
 
     def traces(self, choice: TraceFilter, *, limit: int | None = None) -> Iterator[TraceSummary]:
-        token = ""
-        left = limit
-        while left is None or left > 0:
-            size = PAGE if left is None else min(left, PAGE)
+        def page(size: int, token: str) -> tuple[Sequence[TraceSummary], str]:
             request = ListTracesRequest(project=self._server.project, filter=choice, page_size=size, page_token=token)
-            page = self._client.list_traces(request)
-            yield from page.traces
-            token = page.next_page_token
-            if not token:
-                return
-            left = None if left is None else left - len(page.traces)
+            found = self._client.list_traces(request)
+            return found.traces, found.next_page_token
+
+        return listed_in_pages(page, at_once=PAGE, limit=limit)
 
     def get(self, trace_id: str, *, project: str = "") -> GetTraceResponse:
         return self._client.get_trace(GetTraceRequest(project=project or self._server.project, trace_id=trace_id))
 
     def feedback(self, *, trace_id: str = "", session_id: str = "", limit: int | None = None) -> Iterator[Feedback]:
-        token = ""
-        left = limit
-        while left is None or left > 0:
-            size = PAGE if left is None else min(left, PAGE)
-            page = self._client.list_feedback(
-                ListFeedbackRequest(
-                    project=self._server.project,
-                    trace_id=trace_id,
-                    session_id=session_id,
-                    page_size=size,
-                    page_token=token,
-                )
-            )
-            yield from page.feedback
-            token = page.next_page_token
-            if not token:
-                return
-            left = None if left is None else left - size
+        about = ListFeedbackRequest(project=self._server.project, trace_id=trace_id, session_id=session_id)
+
+        def page(size: int, token: str) -> tuple[Sequence[Feedback], str]:
+            found = self._client.list_feedback(msgspec.structs.replace(about, page_size=size, page_token=token))
+            return found.feedback, found.next_page_token
+
+        return listed_in_pages(page, at_once=PAGE, limit=limit)
 
     def spans(self, trace_id: str, *, project: str = "") -> Sequence[Span]:
         request = ExportTraceRequest(project=project or self._server.project, trace_id=trace_id)

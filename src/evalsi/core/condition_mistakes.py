@@ -11,6 +11,7 @@ LONE_EQUALS = "'=' compares nothing"
 EQUAL_HINT = "write == for equal"
 
 _PLACE = re.compile(r"<input>:(\d+):(\d+): ([^\n]*?)(?: \[[A-Z_]+\])?$", re.MULTILINE)
+_EXPECTING = re.compile(r",? expecting (\{.*|'.*|[A-Z_]+)$", re.DOTALL)
 _LONE_EQUALS = re.compile(r"token recognition error at: '=[^=]*'$")
 
 
@@ -39,6 +40,21 @@ def condition_mistakes(text: str, *, is_more: bool = False) -> list[ConditionMis
         has_lone_equals |= lone
         found.append(ConditionMistake(int(match[1]), int(match[2]), message))
     return found
+
+
+def told(message: str) -> tuple[str, str | None]:
+    """A mistake without the list of what might stand in its place, and what to do, where that is known."""
+    if is_lone_equals(message):
+        return LONE_EQUALS, EQUAL_HINT
+    short = _EXPECTING.sub("", message)
+    short = short[:1].lower() + short[1:]
+    return short.replace("mismatched input '<EOF>'", "it ends too early"), None
+
+
+def place_of(text: str, at: int) -> tuple[int, int]:
+    """Line and column of a character of a condition, both from 1."""
+    before = text[:at]
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
 def is_lone_equals(message: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from evalsi.core.condition_growth import growth_in
-from evalsi.core.condition_mistakes import EQUAL_HINT, is_lone_equals
+from evalsi.core.condition_mistakes import EQUAL_HINT, is_lone_equals, place_of
 from evalsi.core.errors import InvalidSpecError, UnknownNameError, UsageError
 from evalsi.datasets.rows import Part, Row
 from evalsi.schema import Content, Record
@@ -54,8 +54,7 @@ class Condition:
                 f"the condition {expression!r} gives {kind.name()}, not true or false", where="where:1:1"
             )
         if (growth := growth_in(expression)) is not None:
-            before = expression[: growth.at]
-            line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+            line, column = place_of(expression, growth.at)
             raise InvalidSpecError(
                 f"the condition cannot be used: {growth.message}", where=f"where:{line}:{column}", hint=growth.hint
             )

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from evalsi.core.condition_growth import growth_in
-from evalsi.core.condition_mistakes import EQUAL_HINT, LONE_EQUALS, condition_mistakes, is_lone_equals
+from evalsi.core.condition_mistakes import condition_mistakes, place_of, told
 from evalsi.core.errors import UsageError, suggestion
 
 MOST_CHARACTERS = 4_000
@@ -27,7 +27,6 @@ _TOKEN = re.compile(
 )
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
-_EXPECTING = re.compile(r",? expecting (\{.*|'.*|[A-Z_]+)$", re.DOTALL)
 _OVERLOAD = re.compile(r"found no matching overload for '_?(.+?)_?' applied to '\((.*)\)'")
 _SCORE = re.compile(r"""scores\s*\[\s*(['"])((?:[^'"\\])+)\1\s*\]""")
 
@@ -84,7 +83,7 @@ class Condition:
         fractions = {name for name, kind in variables.items() if kind == "fraction"}
         self._compile(self._with_fractions(text, fractions), variables)
         if not self.problems and (growth := growth_in(text)) is not None:
-            self.problems.append(Problem(*_place_of(text, growth.at), growth.message, growth.hint))
+            self.problems.append(Problem(*place_of(text, growth.at), growth.message, growth.hint))
         if not self.problems and metrics is not None:
             self._check_metrics(metrics)
 
@@ -157,15 +156,9 @@ class Condition:
     def _check_metrics(self, metrics: Sequence[str]) -> None:
         for match in _SCORE.finditer(self.text):
             if match[2] not in metrics:
-                line, column = _place_of(self.text, match.start(2))
+                line, column = place_of(self.text, match.start(2))
                 near = suggestion(match[2], metrics) or (f"known: {', '.join(metrics)}" if metrics else None)
                 self.problems.append(Problem(line, column, f"there is no metric {match[2]!r} here", near))
-
-
-def _place_of(text: str, at: int) -> tuple[int, int]:
-    """Line and column of a character, both from 1."""
-    before = text[:at]
-    return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
 def _reworded(problem: str, variables: Mapping[str, str]) -> tuple[str, str | None]:
@@ -177,10 +170,7 @@ def _reworded(problem: str, variables: Mapping[str, str]) -> tuple[str, str | No
     if overload:
         hint = "write the number as a fraction, e.g. 500.0" if "double, int" in overload[2] else None
         return f"{overload[1]!r} does not take ({overload[2]})", hint
-    if is_lone_equals(problem):
-        return LONE_EQUALS, EQUAL_HINT
-    short = _EXPECTING.sub("", problem)
-    return short[:1].lower() + short[1:].replace("mismatched input '<EOF>'", "it ends too early"), None
+    return told(problem)
 
 
 @cache

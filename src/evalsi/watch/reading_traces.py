@@ -31,7 +31,7 @@ def read_trace(store: TraceStore, tracing: Tracing, project: str, trace_id: str)
 
     Raises: NotFoundError: there is none, or several ids begin so.
     """
-    name = _full_id(store, project, trace_id)
+    name = full_trace_id(store, project, trace_id)
     spans = spans_of_bodies(store.spans(project, name))
     said = store.feedback(project, trace_id=name, size=FEEDBACK_SHOWN)
     return GetTraceResponse(
@@ -52,11 +52,12 @@ def sound_bodies(store: TraceStore, project: str, trace_id: str) -> Sequence[byt
 
     Raises: NotFoundError: there is none, or several ids begin so.
     """
-    bodies = store.spans(project, _full_id(store, project, trace_id))
+    bodies = store.spans(project, full_trace_id(store, project, trace_id))
     return [body for body in bodies if not stored_spans([body]).damaged]
 
 
-def _full_id(store: TraceStore, project: str, trace_id: str) -> str:
+def full_trace_id(store: TraceStore, project: str, trace_id: str) -> str:
+    """An id as it is stored, from the id or the unique begin of one. Raises: NotFoundError: none or several begin so."""
     name = trace_id.lower()
     return name if len(name) == 32 else store.full_id(project, name)
 
@@ -76,7 +77,7 @@ def list_feedback(
     if bool(trace_id) == bool(session_id):
         raise UsageError("feedback is listed of one trace or of one session", hint="give one of trace_id, session_id")
     if trace_id:
-        trace_id = store.summary(project, _full_id(store, project, trace_id)).trace_id
+        trace_id = store.summary(project, full_trace_id(store, project, trace_id)).trace_id
     return store.feedback(project, trace_id=trace_id, session_id=session_id, size=size, token=token)
 
 

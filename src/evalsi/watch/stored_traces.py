@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from evalsi.core.clock import Clock, microseconds
 from evalsi.core.errors import NotFoundError
+from evalsi.core.listed_in_pages import listed_in_pages
 from evalsi.ports.failure_store import FailureStore
 from evalsi.ports.policy_store import PolicyStore
 from evalsi.ports.trace_store import TraceStore, Waiting
@@ -19,7 +20,7 @@ from evalsi.traces.otlp_writing import encode_otlp_protobuf
 from evalsi.traces.record_of_trace import record_of_trace
 from evalsi.traces.stored_spans import spans_of_bodies
 from evalsi.traces.trace_parts import PartLimits, parts_of_request
-from evalsi.watch.reading_traces import delete_traces, list_feedback, read_trace
+from evalsi.watch.reading_traces import delete_traces, full_trace_id, list_feedback, read_trace
 from evalsi.watch.summary_of_trace import completed_trace
 
 _AT_ONCE = 200
@@ -49,40 +50,27 @@ class StoredTraces:
         self._project = project
 
     def traces(self, choice: TraceFilter, *, limit: int | None = None) -> Iterator[TraceSummary]:
-        token = ""
-        left = limit
-        while left is None or left > 0:
-            size = _AT_ONCE if left is None else min(left, _AT_ONCE)
-            page = self._store.find([self._project], choice, size=size, token=token)
-            yield from page.traces
-            token = page.next_token
-            if not token:
-                return
-            left = None if left is None else left - len(page.traces)
+        def page(size: int, token: str) -> tuple[Sequence[TraceSummary], str]:
+            found = self._store.find([self._project], choice, size=size, token=token)
+            return found.traces, found.next_token
+
+        return listed_in_pages(page, at_once=_AT_ONCE, limit=limit)
 
     def get(self, trace_id: str, *, project: str = "") -> GetTraceResponse:
         return read_trace(self._store, self._tracing, project or self._project, trace_id)
 
     def feedback(self, *, trace_id: str = "", session_id: str = "", limit: int | None = None) -> Iterator[Feedback]:
-        token = ""
-        left = limit
-        while left is None or left > 0:
-            size = _AT_ONCE if left is None else min(left, _AT_ONCE)
-            page = list_feedback(
+        def page(size: int, token: str) -> tuple[Sequence[Feedback], str]:
+            found = list_feedback(
                 self._store, self._project, trace_id=trace_id, session_id=session_id, size=size, token=token
             )
-            yield from page.feedback
-            token = page.next_token
-            if not token:
-                return
-            left = None if left is None else left - size
+            return found.feedback, found.next_token
+
+        return listed_in_pages(page, at_once=_AT_ONCE, limit=limit)
 
     def spans(self, trace_id: str, *, project: str = "") -> Sequence[Span]:
         project = project or self._project
-        name = trace_id.lower()
-        if len(name) != 32:
-            name = self._store.full_id(project, name)
-        found = spans_of_bodies(self._store.spans(project, name))
+        found = spans_of_bodies(self._store.spans(project, full_trace_id(self._store, project, trace_id)))
         if not found:
             raise NotFoundError(f"there is no trace {trace_id!r}", hint="'evalsi traces list' lists them")
         return found

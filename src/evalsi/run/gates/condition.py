@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from evalsi.core.condition_growth import growth_in
-from evalsi.core.condition_mistakes import EQUAL_HINT, LONE_EQUALS, condition_mistakes, is_lone_equals
+from evalsi.core.condition_mistakes import condition_mistakes, told
 from evalsi.core.errors import UsageError, suggestion
 from evalsi.run.gates.figure_ask import FigureAsk, split_metric
 from evalsi.schema import GateStat
@@ -61,7 +61,6 @@ _TOKEN = re.compile(
 _FRACTION = re.compile(r"\d*\.?\d+(?:[eE][-+]?\d+)?")
 _UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
 _OVERLOAD = re.compile(r"found no matching overload for '_?(.+?)_?' applied to '\((.*)\)'")
-_EXPECTING = re.compile(r",? expecting (\{.*|'.*|[A-Z_]+)$", re.DOTALL)
 
 
 class ConditionProblem(NamedTuple):
@@ -364,11 +363,7 @@ def _reworded(problem: str) -> tuple[str, str | None]:
     overload = _OVERLOAD.search(problem)
     if overload:
         return f"{overload[1]!r} does not take ({overload[2]})", None
-    if is_lone_equals(problem):
-        return LONE_EQUALS, EQUAL_HINT
-    short = _EXPECTING.sub("", problem)
-    short = short[:1].lower() + short[1:]
-    return short.replace("mismatched input '<EOF>'", "it ends too early"), None
+    return told(problem)
 
 
 def _folded(name: str) -> str:
